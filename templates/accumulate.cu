@@ -1,5 +1,5 @@
 $(g:types())
-// The body for one point of the index space.
+// What is computed for one point.
 $(g:compute())
 constexpr int kThreads = $(threads);
 constexpr int kVec = $(vec); // points of a vector
@@ -29,8 +29,7 @@ struct points {
 // Loads the vectors of a thread in the tile that begins at vector `first`. kWhole: all of them are
 // there.
 template <bool kWhole>
-__device__ __forceinline__ void load_points(
-    $(params), points &got) {
+__device__ __forceinline__ void load_points($(params), points &got) {
 #pragma unroll
   for (int item = 0; item < kItems; item++) {
     const long long vector = first + item * kThreads + threadIdx.x;
@@ -45,8 +44,7 @@ __device__ __forceinline__ void load_points(
 //% if packed then
 // Counts points of element `at`. What carries out of a counter goes to the output at once; that of
 // the lower half goes through the upper one, from which it is taken back.
-__device__ __forceinline__ void count_points(
-    $(count_params)) {
+__device__ __forceinline__ void count_points($(count_params)) {
   const auto carry_to = [&](unsigned int at, int carry) {
     const long long element = $(parts > 1 and outputs[1].low .. " + " or "")at;
     $(carry("element"))
@@ -72,8 +70,7 @@ __device__ __forceinline__ void count_points(
 //% end
 // Combines those points with the elements that they fall on.
 template <bool kWhole>
-__device__ __forceinline__ void take_points(
-    $(take_params)) {
+__device__ __forceinline__ void take_points($(take_params)) {
 #pragma unroll
   for (int item = 0; item < kItems; item++) {
     const long long vector = first + item * kThreads + threadIdx.x;

@@ -7,9 +7,7 @@ constexpr int kVec = $(width); // elements of a vector
 $(g:compute())
 // kGuarded: the box crosses the end of a mode; less is unrolled, as few blocks have such a box.
 template <bool kGuarded>
-__device__ __forceinline__ void move_box(
-    $(g:params(4)),
-    $(place_params)) {
+__device__ __forceinline__ void move_box($(g:params()), $(place_params)) {
   constexpr int kUnrolled = kGuarded ? 4 : $(math.max(into.passes, out.passes));
   $(kit.each(operands, "{declare}"))
   $(kit.each(lefts, "const int {name} = (int)min((long long){most}, {count});"))

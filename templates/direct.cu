@@ -1,6 +1,6 @@
 $(g:types())
 //% if #g.steps == 0 then
-// The body for one element of the index space.
+// What is computed for one element.
 $(g:compute())
 //% end
 //% for _, step in ipairs(g.steps) do

@@ -1,5 +1,5 @@
 $(g:types())
-// The body for one element of the index space.
+// What is computed for one element.
 $(g:compute())
 
 $(definitions)

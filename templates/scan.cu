@@ -1,7 +1,6 @@
 $(g:types())
-// The body for one element of the index space.
+// What is computed for one element.
 $(g:compute())
-
 $(definitions)
 $(kit.comment(doc))
 $(g:head(threads)) {
@@ -11,28 +10,38 @@ $(g:head(threads)) {
   constexpr int kVec = $(vec); // elements of a vector
 //% end
   constexpr int kItems = $(items); // $(things) that a thread has of a tile
+//% if rows and lanes > 1 then
+  constexpr int kWarpLanes = $(warp_lanes); // lanes of a warp that have a row
+//% end
 //% if not look_back then
   constexpr int kRows = kThreads / kLanes; // $(line)s of a block
 //% end
   constexpr int kTile = kLanes * kItems$(times_vec); // elements of a $(line) that are taken at once
-  const long long n_rows = $(n_rows), n_elements = $(n_elements);
 //% if in_shared then
   constexpr int kParts = $(parts); // of a tile, one a $(part)
-  __shared__ __align__(16) partial parts[$(buffers)][kParts][$(part_rows)];
 //% end
 //% if look_back then
-  // a block has a tile; which one follows from the order in which blocks begin
-  __shared__ __align__(16) partial tiles_before[1];
-//% if in_tile then
-  $(kit.each(streams, "__shared__ __align__(16) {type} {name}[kItems][kThreads];"))
+  constexpr int kNodesAt = $(nodes_at); // words of the workspace before the nodes of all tiles
 //% end
+//% if look_back then
+  const long long n_elements = $(n_elements);
+//% else
+  const long long n_rows = $(n_rows), n_elements = $(n_elements);
+//% end
+//% if in_shared then
+  __shared__ __align__(16) partial parts$(part_shape);
+//% end
+//% if look_back then
+  __shared__ __align__(16) partial tiles_before; // what they come to
+  $(kit.each(in_tile and streams or {}, "__shared__ __align__(16) {type} {name}[kItems][kThreads];"))
+  // a block has a tile; which one follows from the order in which blocks begin
   unsigned long long *const counter = reinterpret_cast<unsigned long long *>(workspace);
   const ticket taken = take_ticket(counter);
   const unsigned int tiles = (unsigned int)((n_elements + kTile - 1) / kTile);
   const unsigned int tile = taken.tile % tiles, lane = threadIdx.x;
   const long long row_index = taken.tile / tiles;
   unsigned long long *const nodes =
-      counter + $(nodes_at) + row_index * tree_nodes(tiles) * (sizeof(partial) / 4);
+      counter + kNodesAt + row_index * tree_nodes(tiles) * (sizeof(partial) / 4);
 //% else
   const int lane = threadIdx.x $(lane_of), line = threadIdx.x $(line_of);
   const long long row_index = blockIdx.x * (long long)kRows + line;
@@ -42,17 +51,20 @@ $(g:head(threads)) {
   partial before = identity(); // what the tiles before come to
 //% end
 
-  // One tile: all loads before the first use. Only the last one of a $(line), and a block's last
-  // $(line)s, need guards.
-  const auto take = [&](long long first, bool whole) {
+  // One tile: all loads before the first use. whole: it lies inside the $(line), which is there.
+  const auto scan_tile = [&](long long first, bool whole) {
+//% if not look_back then
     const bool is_row = whole || row_index < n_rows;
+//% end
+    // the thread's first $(vec > 1 and "vector" or "element")
+    const long long first_$(along) = $(first_place);
 //% if not in_tile then
     $(kit.each(streams, "{type} {name}[kItems] = {};"))
 //% end
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
       const long long $(along) = $(place);
-      const long long left = is_row ? n_elements - $(along) : 0;
+      const long long left = $(is_row)n_elements - $(along)$(else_none);
       if (whole || left > 0) {
         $(load())
       }
@@ -71,7 +83,7 @@ $(g:head(threads)) {
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
       const long long $(along) = $(place);
-      const long long left = is_row ? n_elements - $(along) : 0;
+      const long long left = $(is_row)n_elements - $(along)$(else_none);
       $(each_element) {
         mine[$(element)] = identity();
         if (whole || left > $(vec > 1 and "e" or "0")) {
@@ -93,9 +105,9 @@ $(g:head(threads)) {
       for (int e = 1; e < kVec; e++) all = combine(all, $(value("e")));
 //%   end
 //%   if lanes > 1 then
-      const partial up_to = scan_lanes<$(warp_lanes)>(all);
-      ahead[item] = combine(sum, lanes_before<$(warp_lanes)>(up_to, identity()));
-      sum = combine(sum, shuffle_from<$(warp_lanes)>(up_to, $(warp_lanes) - 1));
+      const partial up_to = scan_lanes<kWarpLanes>(all);
+      ahead[item] = combine(sum, lanes_before<kWarpLanes>(up_to, identity()));
+      sum = combine(sum, shuffle_from<kWarpLanes>(up_to, kWarpLanes - 1));
 //%   else
       ahead[item] = sum;
       sum = combine(sum, all);
@@ -106,24 +118,26 @@ $(g:head(threads)) {
 //% end
     }
 //% if in_shared then
-    partial(&part)[kParts][$(part_rows)] = parts[$(buffer)];
-    $(leads)part[$(my_part)][$(part_row)] = sum;
+//%   if not look_back then
+    const int buffer = first / kTile % 2; // of two, as the tile before may still be read
+//%   end
+    $(leads)$(part_at(my_part)) = sum;
     __syncthreads();
     partial start = $(look_back and "identity()" or "before"), all = start;
 #pragma unroll
     for (int other = 0; other < kParts; other++) {
       if (other == $(my_part))
         start = all;
-      all = combine(all, part[other][$(part_row)]);
+      all = combine(all, $(part_at("other")));
     }
 //%   if look_back then
     if (threadIdx.x < 32) {
       const partial found = look_back(nodes, tile, tiles, taken.launch, all, identity());
       if (threadIdx.x == 0)
-        tiles_before[0] = found;
+        tiles_before = found;
     }
     __syncthreads();
-    start = combine(tiles_before[0], start);
+    start = combine(tiles_before, start);
 //%   else
     before = all;
 //%   end
@@ -135,7 +149,7 @@ $(g:head(threads)) {
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
       const long long $(along) = $(place);
-      const long long left = is_row ? n_elements - $(along) : 0;
+      const long long left = $(is_row)n_elements - $(along)$(else_none);
       $(kit.each(results, "{type} {name};"))
       partial up_to = combine(start, ahead[item]);
       $(each_element) {
@@ -151,17 +165,17 @@ $(g:head(threads)) {
 //% if look_back then
   const long long first = tile * (long long)kTile;
   if (first + kTile <= n_elements) {
-    take(first, true);
+    scan_tile(first, true);
   } else {
-    take(first, false);
+    scan_tile(first, false);
   }
 //% else
   const bool all_rows = (blockIdx.x + 1) * (long long)kRows <= n_rows;
   for (long long first = 0; first < n_elements; first += kTile) {
     if (all_rows && first + kTile <= n_elements) {
-      take(first, true);
+      scan_tile(first, true);
     } else {
-      take(first, false);
+      scan_tile(first, false);
     }
   }
 //% end

@@ -1,5 +1,5 @@
 $(g:types())
-// The body for one element of the index space.
+// What is computed for one element.
 $(g:compute())
 constexpr int kThreads = $(threads);
 constexpr int kItems = $(items); // elements of a thread
@@ -8,8 +8,7 @@ constexpr int kWindows = $(windows); // parts of $(array)
 
 // Moves kCount elements a thread from `first` on.
 template <int kCount>
-__device__ __forceinline__ void move(
-    $(params)) {
+__device__ __forceinline__ void move($(params)) {
   $(kit.each(indices, "{type} {name}[kCount];"))
 #pragma unroll
   for (int item = 0; item < kCount; item++) {

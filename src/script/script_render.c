@@ -18,13 +18,16 @@ enum {
   UNITS_A_LINE = 20
 };
 
+#define VERBATIM '\1' /* kit.verbatim() */
+
 typedef struct render_job {
   sct_script *script;
   const sct_space *space;
   const sct_candidate *cand;
   sct_rendered *out;
-  sct_str text; /* the source under construction */
-  sct_str tail; /* of it, what follows the device library */
+  sct_str text;   /* the source under construction */
+  size_t n_ended; /* bytes of its lines but the last */
+  sct_str tail;   /* of it, what follows the device library */
   sct_template file;
   size_t n_lines, cap_lines;
   struct line_origin {
@@ -38,11 +41,28 @@ typedef struct render_job {
 /* ---- text out ----------------------------------------------------------------------------------
  */
 
+/* Ends the text's last line, which template line `line` wrote: wrapped, unless VERBATIM marks it.
+ */
 static void end_line(render_job *job, int line) {
+  SCT_SCOPED(sct_str) ended = {0};
+  const char *const text = sct_str_c(&job->text) + job->n_ended;
+  const char *const mark = strchr(text, VERBATIM);
+  size_t n = 1;
+  if (mark) {
+    sct_str_append_n(&ended, text, (size_t)(mark - text));
+    sct_str_append(&ended, mark + 1);
+  } else {
+    n += sct_wrap_line(&ended, text);
+  }
+  job->text.len = job->n_ended;
+  sct_str_append(&job->text, sct_str_c(&ended));
   sct_str_append(&job->text, "\n");
-  SCT_GROW(job->lines, job->n_lines, job->cap_lines);
-  job->lines[job->n_lines].file = job->file.name;
-  job->lines[job->n_lines++].line = line;
+  job->n_ended = job->text.len;
+  for (size_t k = 0; k < n; k++) {
+    SCT_GROW(job->lines, job->n_lines, job->cap_lines);
+    job->lines[job->n_lines].file = job->file.name;
+    job->lines[job->n_lines++].line = line;
+  }
 }
 
 /* Appends a value's lines; the second and later ones get the indentation of the line they start on,

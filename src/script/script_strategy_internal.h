@@ -70,6 +70,10 @@ void sct_own_render(sct_rendered *out, sct_spec *spec, const sct_strategy *strat
 /* Fills code->traffic and code->wavefronts from the plan at stack index `plan`. */
 void sct_script_read_traffic(lua_State *L, int plan, const sct_spec *spec, sct_kernel_code *code);
 
+/* Appends a line of CUDA, in lines of 100 columns where brackets, commas and operators allow that.
+ * Returns how many it adds to the one. Literals and comments stay whole. */
+size_t sct_wrap_line(sct_str *out, const char *text);
+
 /* Translates a template to a Lua chunk with the same line numbers. A line whose first characters
  * are
  * `//%` is Lua; in other lines `$(expr)` is replaced by the expression's value. The chunk calls

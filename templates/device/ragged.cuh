@@ -14,12 +14,26 @@ __device__ __forceinline__ long long row_of(const offset *__restrict__ offsets, 
   return row;
 }
 
-// How many rows end within the first `steps` steps of the path through elements and row ends, in
-// which a row ends as soon as all of its elements were passed. A number from low to high; ends[r]
-// is where row r ends. Asked by a whole warp, which tries 32 rows at a time.
+// How many row ends the first `steps` steps of the merge path pass, which passes a row's end after
+// all of its elements: a number from low to high. row_end(r): how many elements lie before it.
+template <class RowEnd>
+__device__ __forceinline__ int path_rows_of(const RowEnd &row_end, int low, int high, int steps) {
+  while (low < high) {
+    const int middle = (low + high) / 2;
+    if (row_end(middle) < steps - middle) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+// The same in global memory, by a whole warp, which tries 32 rows at a time; ends[r] is where row r
+// ends.
 template <typename offset>
-__device__ __forceinline__ long long ended_rows(const offset *__restrict__ ends, long long low,
-                                                long long high, long long steps) {
+__device__ __forceinline__ long long path_rows(const offset *__restrict__ ends, long long low,
+                                               long long high, long long steps) {
   const int lane = threadIdx.x % 32;
   while (low < high) {
     const long long apart = (high - low + 31) / 32, row = low + lane * apart;
@@ -37,39 +51,41 @@ template <class T> struct since_end {
   T found;
   unsigned int ended;
 };
+
+// The two one after the other.
 template <class T>
-__device__ __forceinline__ since_end<T> after(const since_end<T> &one, const since_end<T> &other) {
+__device__ __forceinline__ since_end<T> join(const since_end<T> &one, const since_end<T> &other) {
   return {other.ended ? other.found : combine(one.found, other.found), one.ended | other.ended};
 }
 
-// Of each thread of the block what those before it found, and in `all` what all have found. Every
-// thread gives what it found itself, and the identity element. Between two calls lies a barrier.
+// An exclusive scan over the block's threads: what those before a thread found since a row ended;
+// `all`: what all have found. `identity`: the identity element. Between two calls lies a barrier.
 template <int kThreads, class T>
-__device__ __forceinline__ since_end<T> found_before(const since_end<T> &mine, const T &nothing,
+__device__ __forceinline__ since_end<T> found_before(const since_end<T> &mine, const T &identity,
                                                      since_end<T> &all) {
   constexpr int kWarps = kThreads / 32;
   __shared__ __align__(16) since_end<T> warps[kWarps];
-  const int lane = threadIdx.x % 32;
-  since_end<T> up_to = mine;
+  const int lane = threadIdx.x % 32, own_warp = threadIdx.x / 32;
+  since_end<T> up_to = mine; // inclusive, within the warp
 #pragma unroll
   for (int distance = 1; distance < 32; distance *= 2) {
     const since_end<T> other = shuffle_up(up_to, distance);
     if (lane >= distance)
-      up_to = after(other, up_to);
+      up_to = join(other, up_to);
   }
   since_end<T> before = shuffle_up(up_to, 1);
   if (lane == 0)
-    before = {nothing, 0};
+    before = {identity, 0};
   if (lane == 31)
-    warps[threadIdx.x / 32] = up_to;
+    warps[own_warp] = up_to;
   __syncthreads();
-  since_end<T> warps_before = {nothing, 0};
-  all = {nothing, 0};
+  since_end<T> warps_before = {identity, 0};
+  all = {identity, 0};
 #pragma unroll
   for (int warp = 0; warp < kWarps; warp++) {
-    if (warp == threadIdx.x / 32)
+    if (warp == own_warp)
       warps_before = all;
-    all = after(all, warps[warp]);
+    all = join(all, warps[warp]);
   }
-  return after(warps_before, before);
+  return join(warps_before, before);
 }

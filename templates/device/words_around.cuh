@@ -75,17 +75,18 @@ __device__ __forceinline__ vec<T, kCount> cut_out(const words_around<vec<T, kCou
   return value;
 }
 
-// The vector that words lie around. kShared: all lanes of the warp are here, and some are followed.
-template <bool kShared, class T, int kCount>
-__device__ __forceinline__ vec<T, kCount> vector_of(const words_around<vec<T, kCount>> &around) {
-  return cut_out(around, kShared ? next_lane(around.word[0]) : around.word[0]);
+// The vector that words lie around. shared: all lanes of the warp are here, and some are followed.
+template <class T, int kCount>
+__device__ __forceinline__ vec<T, kCount> vector_of(bool shared,
+                                                    const words_around<vec<T, kCount>> &around) {
+  return cut_out(around, shared ? next_lane(around.word[0]) : around.word[0]);
 }
 
 // The first `left` elements of one vector, then those of another.
-template <bool kShared, class T, int kCount>
-__device__ __forceinline__ vec<T, kCount> joined(const words_around<vec<T, kCount>> &a,
+template <class T, int kCount>
+__device__ __forceinline__ vec<T, kCount> joined(bool shared, const words_around<vec<T, kCount>> &a,
                                                  const words_around<vec<T, kCount>> &b, int left) {
-  const auto follower = kShared ? next_lane(a.word[0]) : a.word[0];
+  const auto follower = shared ? next_lane(a.word[0]) : a.word[0];
   vec<T, kCount> v = cut_out(a, follower);
   if (left < kCount) {
     const vec<T, kCount> next = cut_out(b, follower);

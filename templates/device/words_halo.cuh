@@ -92,11 +92,10 @@ template <class T> __device__ __forceinline__ T *line_at(uint4 *line, const void
   return reinterpret_cast<T *>(reinterpret_cast<char *>(line) + bytes_into_word(first));
 }
 
-// A word of 16 bytes at `from` to shared memory; of it what lies in [begin, end), if kGuarded.
-template <bool kGuarded>
-__device__ __forceinline__ void copy_word(uint4 *to, const char *from, const void *begin,
-                                          const void *end) {
-  if (!kGuarded || (from >= begin && from + 16 <= end))
+// A word of 16 bytes at `from` to shared memory; of it what lies in [begin, end), if `guarded`.
+__device__ __forceinline__ void copy_word(bool guarded, uint4 *to, const char *from,
+                                          const void *begin, const void *end) {
+  if (!guarded || (from >= begin && from + 16 <= end))
     async_copy<16>(to, from);
   else if (from >= begin)
     for (int k = 0; k < 16 && from + k < end; k++)

@@ -46,6 +46,11 @@ template <class T> __device__ inline void __stcs(T *p, T v) { *p = v; }
 template <class T> __device__ inline void __stwb(T *p, T v) { *p = v; }
 #endif
 
+//% if shared ~= "" then
+// What several of the kernels use.
+$(shared)
+
+//% end
 //% for _, k in ipairs(kernels) do
 // $(k.title)
 //%   for _, win in ipairs(k.wins) do

@@ -9,9 +9,8 @@ __device__ __forceinline__ void compute(float a, float &b) {
 // kGuarded: the box crosses the end of a mode; less is unrolled, as few blocks have such a box.
 template <bool kGuarded>
 __device__ __forceinline__ void move_box(
-    const float *__restrict__ a, float *__restrict__ b, long long n_i, long long n_k,
-        long long n_l, long long n_m,
-    long long first_l, long long first_k, long long first_i, float *a_box) {
+    const float *__restrict__ a, float *__restrict__ b, long long n_i, long long n_k, long long n_l,
+    long long n_m, long long first_l, long long first_k, long long first_i, float *a_box) {
   constexpr int kUnrolled = kGuarded ? 4 : 16;
   const float *a_from = a;
   a_from += 3 * first_l * n_k;
@@ -77,8 +76,8 @@ __device__ __forceinline__ void move_box(
 // A block moves a box of 6144 elements (4 x 32 x 16 x 3) through shared memory: in as inputs lie,
 // out as outputs lie.
 __global__ void __launch_bounds__(384)
-box(const float *__restrict__ a, float *__restrict__ b, long long n_i, long long n_k,
-    long long n_l, long long n_m) {
+box(const float *__restrict__ a, float *__restrict__ b, long long n_i, long long n_k, long long n_l,
+    long long n_m) {
   __shared__ __align__(16) float a_box[6336]; // what is kept of a
   unsigned int block = blockIdx.x;
   const long long first_l = (long long)(block % (unsigned int)((n_l + 15) >> 4)) * 16;

@@ -10,9 +10,8 @@ __device__ __forceinline__ void compute(float a, float &b) {
 // kGuarded: the box crosses the end of a mode; less is unrolled, as few blocks have such a box.
 template <bool kGuarded>
 __device__ __forceinline__ void move_box(
-    const float *__restrict__ a, float *__restrict__ b, long long n_i, long long n_k,
-        long long n_l, long long n_m,
-    long long first_k, long long first_i, float *a_box) {
+    const float *__restrict__ a, float *__restrict__ b, long long n_i, long long n_k, long long n_l,
+    long long n_m, long long first_k, long long first_i, float *a_box) {
   constexpr int kUnrolled = kGuarded ? 4 : 48;
   const float *a_from = a;
   a_from += 3 * first_k;
@@ -66,8 +65,8 @@ __device__ __forceinline__ void move_box(
 // A block moves a box of 18432 elements (2 x 64 x 48 x 3) through shared memory: in as inputs lie,
 // out as outputs lie.
 __global__ void __launch_bounds__(448)
-box(const float *__restrict__ a, float *__restrict__ b, long long n_i, long long n_k,
-    long long n_l, long long n_m) {
+box(const float *__restrict__ a, float *__restrict__ b, long long n_i, long long n_k, long long n_l,
+    long long n_m) {
   extern __shared__ __align__(128) unsigned char shared[];
   // what is kept of a
   float *const a_box = reinterpret_cast<float *>(shared + 0);

@@ -1,4 +1,4 @@
-// The body for one element of the index space.
+// What is computed for one element.
 __device__ __forceinline__ void compute(float4 table, float4 &b) {
   b = table;
 }

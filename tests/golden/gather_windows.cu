@@ -1,6 +1,6 @@
 // templates/device/words.cuh: word_of, word_bytes, load, store
 
-// The body for one element of the index space.
+// What is computed for one element.
 __device__ __forceinline__ void compute(float table, float &b) {
   b = table;
 }
@@ -12,9 +12,9 @@ constexpr int kWindows = 16; // parts of table
 
 // Moves kCount elements a thread from `first` on.
 template <int kCount>
-__device__ __forceinline__ void move(
-    const int *__restrict__ pick, const float *__restrict__ table, float *__restrict__ b,
-    long long n_i, long long n_m, long long first, unsigned int span) {
+__device__ __forceinline__ void move(const int *__restrict__ pick, const float *__restrict__ table,
+                                     float *__restrict__ b, long long n_i, long long n_m,
+                                     long long first, unsigned int span) {
   int pick_v[kCount];
 #pragma unroll
   for (int item = 0; item < kCount; item++) {

@@ -28,14 +28,6 @@ struct weights {
 };
 static_assert(sizeof(weights) == 64 && alignof(weights) == 2, "layout of weights");
 
-constexpr int kThreads = 256;
-constexpr int kItems = 1; // vectors of a thread, whose loads are all in flight
-constexpr int kTile = kThreads * kItems; // vectors of a tile
-constexpr int kRecord_b = sizeof(block_q4_0); // bytes of a record of b
-constexpr int kTileBytes_b = kTile * kRecord_b; // and of its tile
-constexpr int kRecord_w = sizeof(weights); // bytes of a record of w
-constexpr int kTileBytes_w = kTile * kRecord_w; // and of its tile
-
 // What is computed for one element.
 __device__ __forceinline__ void compute(const block_q4_0 &b, weights &w) {
   for (int n = 0; n < 16; n++) {
@@ -44,63 +36,17 @@ __device__ __forceinline__ void compute(const block_q4_0 &b, weights &w) {
   }
 }
 
-// Moves the tile that starts with vector `first` of all `vectors`; `rank`: the thread's among those
-// that share it. kWhole: all of the tile's vectors lie inside the arrays.
-template <bool kWhole>
-__device__ __forceinline__ void move_tile(
-    const block_q4_0 *__restrict__ b, weights *__restrict__ w, long long n_block,
-    unsigned char *b_tile, unsigned char *w_tile, long long first, long long vectors, int rank) {
-  // the tile of b, as its bytes lie in memory
-  const unsigned char *const b_bytes =
-      reinterpret_cast<const unsigned char *>(&b[first]);
-  if (kWhole) {
-#pragma unroll
-    for (int at_word = 0; at_word < kTileBytes_b; at_word += 16 * kThreads) {
-      const int byte = at_word + 16 * rank;
-      if (kTileBytes_b % (16 * kThreads) == 0 || byte < kTileBytes_b)
-        put<16>(b_tile + byte, load<uint4>(b_bytes + byte));
-    }
-  } else {
-    const long long bytes =
-        min(0LL + kTileBytes_b, (n_block - first) * kRecord_b);
-    using word = word_of<2>::type;
-    for (int byte = 2 * rank; byte < bytes; byte += 2 * kThreads)
-      put<2>(b_tile + byte, load<word>(b_bytes + byte));
-  }
-  __syncthreads();
-
-  // compute and store
-#pragma unroll
-  for (int item = 0; item < kItems; item++) {
-    const long long vector = first + item * kThreads + rank;
-    if (!kWhole && vector >= vectors) break;
-    const long long block = vector;
-    const block_q4_0 b_v = take<block_q4_0, 2>(b_tile + (item * kThreads + rank) * kRecord_b);
-    weights w_v;
-    compute(b_v, w_v);
-    put_swizzled(w_tile, (item * kThreads + rank) * kRecord_w, w_v);
-  }
-  __syncthreads();
-  // the tile of w, as its bytes lie in memory
-  unsigned char *const w_bytes = reinterpret_cast<unsigned char *>(&w[first]);
-  if (kWhole) {
-#pragma unroll
-    for (int at_word = 0; at_word < kTileBytes_w; at_word += 16 * kThreads) {
-      const int byte = at_word + 16 * rank;
-      if (kTileBytes_w % (16 * kThreads) == 0 || byte < kTileBytes_w)
-        store(w_bytes + byte, take<uint4>(w_tile + swizzled(byte)));
-    }
-  } else {
-    const long long bytes =
-        min(0LL + kTileBytes_w, (n_block - first) * kRecord_w);
-    for (int byte = 16 * rank; byte < bytes; byte += 16 * kThreads)
-      store(w_bytes + byte, take<word_of<16>::type>(w_tile + swizzled(byte)));
-  }
-}
-
 // Each thread moves 1 vector of 1 neighbouring element; records go through shared memory unchanged.
 __global__ void __launch_bounds__(256)
 map(const block_q4_0 *__restrict__ b, weights *__restrict__ w, long long n_block) {
+  constexpr int kThreads = 256;
+  constexpr int kItems = 1; // vectors of a thread, whose loads are all in flight
+  constexpr int kTile = kThreads * kItems; // vectors of a tile
+  constexpr int kRecord_b = sizeof(block_q4_0); // bytes of a record of b
+  constexpr int kTileBytes_b = kTile * kRecord_b; // and of its tile
+  constexpr int kRecord_w = sizeof(weights); // bytes of a record of w
+  constexpr int kTileBytes_w = kTile * kRecord_w; // and of its tile
+
   // records of b
   __shared__ __align__(16) unsigned char b_tile[kTileBytes_b];
   // records of w
@@ -108,8 +54,58 @@ map(const block_q4_0 *__restrict__ b, weights *__restrict__ w, long long n_block
   const long long vectors = n_block;
   const int rank = threadIdx.x;
   const long long first = blockIdx.x * (long long)kTile;
+  // One tile. whole: all of its vectors lie inside the arrays.
+  const auto move_tile = [&](bool whole) {
+    // the tile of b, as its bytes lie in memory
+    const unsigned char *const b_bytes =
+        reinterpret_cast<const unsigned char *>(&b[first]);
+    if (whole) {
+#pragma unroll
+      for (int at_word = 0; at_word < kTileBytes_b; at_word += 16 * kThreads) {
+        const int byte = at_word + 16 * rank;
+        if (kTileBytes_b % (16 * kThreads) == 0 || byte < kTileBytes_b)
+          put<16>(b_tile + byte, load<uint4>(b_bytes + byte));
+      }
+    } else {
+      const long long bytes =
+          min(0LL + kTileBytes_b, (n_block - first) * kRecord_b);
+      using word = word_of<2>::type;
+      for (int byte = 2 * rank; byte < bytes; byte += 2 * kThreads)
+        put<2>(b_tile + byte, load<word>(b_bytes + byte));
+    }
+    __syncthreads();
+
+    // compute and store
+#pragma unroll
+    for (int item = 0; item < kItems; item++) {
+      const long long vector = first + item * kThreads + rank;
+      if (!whole && vector >= vectors) break;
+      const long long block = vector;
+      const block_q4_0 b_v = take<block_q4_0, 2>(b_tile + (item * kThreads + rank) * kRecord_b);
+      weights w_v;
+      compute(b_v, w_v);
+      put_swizzled(w_tile, (item * kThreads + rank) * kRecord_w, w_v);
+    }
+    __syncthreads();
+    // the tile of w, as its bytes lie in memory
+    unsigned char *const w_bytes = reinterpret_cast<unsigned char *>(&w[first]);
+    if (whole) {
+#pragma unroll
+      for (int at_word = 0; at_word < kTileBytes_w; at_word += 16 * kThreads) {
+        const int byte = at_word + 16 * rank;
+        if (kTileBytes_w % (16 * kThreads) == 0 || byte < kTileBytes_w)
+          store(w_bytes + byte, take<uint4>(w_tile + swizzled(byte)));
+      }
+    } else {
+      const long long bytes =
+          min(0LL + kTileBytes_w, (n_block - first) * kRecord_w);
+      for (int byte = 16 * rank; byte < bytes; byte += 16 * kThreads)
+        store(w_bytes + byte, take<word_of<16>::type>(w_tile + swizzled(byte)));
+    }
+  };
+
   if (first + kTile <= vectors)
-    move_tile<true>(b, w, n_block, b_tile, w_tile, first, vectors, rank);
+    move_tile(true);
   else
-    move_tile<false>(b, w, n_block, b_tile, w_tile, first, vectors, rank);
+    move_tile(false);
 }

@@ -2,7 +2,7 @@
 // templates/device/vectors.cuh: vec_align, vec
 // templates/device/words.cuh: word_of, word_bytes, load, take
 
-// The body for one element of the index space.
+// What is computed for one element.
 __device__ __forceinline__ void compute(float a, float &at, float &top) {
   at = a; top = a;
 }
@@ -31,8 +31,8 @@ __device__ __forceinline__ partial combine(const partial &one, const partial &ot
 
 // Groups that share an output, of 32 lanes read 4 neighbours along col each, 4 x 1 at once.
 __global__ void __launch_bounds__(256)
-reduce(const float *__restrict__ a, int *__restrict__ at, float *__restrict__ top,
-       long long n_row, long long n_col) {
+reduce(const float *__restrict__ a, int *__restrict__ at, float *__restrict__ top, long long n_row,
+       long long n_col) {
   constexpr int kThreads = 256;
   constexpr int kLanes = 32; // threads side by side along col, that share an output
   constexpr int kGroups = kThreads / kLanes; // of them, each with outputs of its own

@@ -44,7 +44,8 @@ rows(const float *__restrict__ x, float *__restrict__ y, float eps, long long n_
   constexpr int kBlocks = 4; // of a cluster, which have a column together
   constexpr int kSide = kThreads * kBlocks / kLanes; // threads side by side along col
   const int lane = (blockIdx.x % kBlocks * kThreads + threadIdx.x) / kSide;
-  const long long column_index = (blockIdx.x / kBlocks * (long long)kSide + threadIdx.x % kSide) * kVec;
+  const long long column_index =
+      (blockIdx.x / kBlocks * (long long)kSide + threadIdx.x % kSide) * kVec;
   cluster_arrive();
   const bool is_column = column_index < n_col;
   const long long col = column_index;

@@ -1,13 +1,12 @@
 // templates/device/reduce.cuh: shuffle_up
 // templates/device/scan.cuh: shuffle_from, scan_lanes, lanes_before
 // templates/device/vectors.cuh: vec_align, vec, load_some, store_some
-// templates/device/words.cuh: word_of, word_bytes, load, store, take
+// templates/device/words.cuh: word_of, word_bytes, load, store
 
-// The body for one element of the index space.
+// What is computed for one element.
 __device__ __forceinline__ void compute(float a, float &o) {
   o = a;
 }
-
 
 // What is known of one element of the outputs so far: a member for each reduced value.
 struct partial {
@@ -31,6 +30,7 @@ scan(const float *__restrict__ a, float *__restrict__ o, long long n_row, long l
   constexpr int kLanes = 8; // threads that have a row
   constexpr int kVec = 4; // elements of a vector
   constexpr int kItems = 4; // vectors that a thread has of a tile
+  constexpr int kWarpLanes = 8; // lanes of a warp that have a row
   constexpr int kRows = kThreads / kLanes; // rows of a block
   constexpr int kTile = kLanes * kItems * kVec; // elements of a row that are taken at once
   const long long n_rows = n_row, n_elements = n_col;
@@ -39,14 +39,15 @@ scan(const float *__restrict__ a, float *__restrict__ o, long long n_row, long l
   const long long row = row_index;
   partial before = identity(); // what the tiles before come to
 
-  // One tile: all loads before the first use. Only the last one of a row, and a block's last
-  // rows, need guards.
-  const auto take = [&](long long first, bool whole) {
+  // One tile: all loads before the first use. whole: it lies inside the row, which is there.
+  const auto scan_tile = [&](long long first, bool whole) {
     const bool is_row = whole || row_index < n_rows;
+    // the thread's first vector
+    const long long first_col = first + lane * kVec;
     vec<float, kVec> a_v[kItems] = {};
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long col = first + lane * kVec + item * kLanes * kVec;
+      const long long col = first_col + item * kLanes * kVec;
       const long long left = is_row ? n_elements - col : 0;
       if (whole || left > 0) {
         if (whole || left >= kVec)
@@ -58,7 +59,7 @@ scan(const float *__restrict__ a, float *__restrict__ o, long long n_row, long l
     partial mine[kItems * kVec];
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long col = first + lane * kVec + item * kLanes * kVec;
+      const long long col = first_col + item * kLanes * kVec;
       const long long left = is_row ? n_elements - col : 0;
 #pragma unroll
       for (int e = 0; e < kVec; e++) {
@@ -78,16 +79,16 @@ scan(const float *__restrict__ a, float *__restrict__ o, long long n_row, long l
       partial all = mine[item * kVec];
 #pragma unroll
       for (int e = 1; e < kVec; e++) all = combine(all, mine[item * kVec + e]);
-      const partial up_to = scan_lanes<8>(all);
-      ahead[item] = combine(sum, lanes_before<8>(up_to, identity()));
-      sum = combine(sum, shuffle_from<8>(up_to, 8 - 1));
+      const partial up_to = scan_lanes<kWarpLanes>(all);
+      ahead[item] = combine(sum, lanes_before<kWarpLanes>(up_to, identity()));
+      sum = combine(sum, shuffle_from<kWarpLanes>(up_to, kWarpLanes - 1));
     }
     const partial start = before;
     before = combine(before, sum);
 
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long col = first + lane * kVec + item * kLanes * kVec;
+      const long long col = first_col + item * kLanes * kVec;
       const long long left = is_row ? n_elements - col : 0;
       vec<float, kVec> o_v;
       partial up_to = combine(start, ahead[item]);
@@ -108,9 +109,9 @@ scan(const float *__restrict__ a, float *__restrict__ o, long long n_row, long l
   const bool all_rows = (blockIdx.x + 1) * (long long)kRows <= n_rows;
   for (long long first = 0; first < n_elements; first += kTile) {
     if (all_rows && first + kTile <= n_elements) {
-      take(first, true);
+      scan_tile(first, true);
     } else {
-      take(first, false);
+      scan_tile(first, false);
     }
   }
 }

@@ -1,13 +1,12 @@
 // templates/device/reduce.cuh: shuffle_xor, shuffle_up, combine_across
 // templates/device/scan.cuh: shuffle_from, scan_lanes, lanes_before, ticket, take_ticket, publish, await, tree_nodes, look_back
 // templates/device/vectors.cuh: vec_align, vec, load_some, store_some
-// templates/device/words.cuh: word_of, word_bytes, load_streaming, store_streaming, take
+// templates/device/words.cuh: word_of, word_bytes, load_streaming, store_streaming
 
-// The body for one element of the index space.
+// What is computed for one element.
 __device__ __forceinline__ void compute(float a, float &o) {
   o = a;
 }
-
 
 // What is known of one element of the outputs so far: a member for each reduced value.
 struct partial {
@@ -31,29 +30,31 @@ scan(const float *__restrict__ a, float *__restrict__ o, long long n_i, unsigned
   constexpr int kLanes = 256; // threads that have a row
   constexpr int kVec = 4; // elements of a vector
   constexpr int kItems = 4; // vectors that a thread has of a tile
+  constexpr int kWarpLanes = 32; // lanes of a warp that have a row
   constexpr int kTile = kLanes * kItems * kVec; // elements of a row that are taken at once
-  const long long n_rows = 1, n_elements = n_i;
   constexpr int kParts = kLanes / 32; // of a tile, one a warp
-  __shared__ __align__(16) partial parts[1][kParts][1];
+  constexpr int kNodesAt = 8; // words of the workspace before the nodes of all tiles
+  const long long n_elements = n_i;
+  __shared__ __align__(16) partial parts[kParts];
+  __shared__ __align__(16) partial tiles_before; // what they come to
   // a block has a tile; which one follows from the order in which blocks begin
-  __shared__ __align__(16) partial tiles_before[1];
   unsigned long long *const counter = reinterpret_cast<unsigned long long *>(workspace);
   const ticket taken = take_ticket(counter);
   const unsigned int tiles = (unsigned int)((n_elements + kTile - 1) / kTile);
   const unsigned int tile = taken.tile % tiles, lane = threadIdx.x;
   const long long row_index = taken.tile / tiles;
   unsigned long long *const nodes =
-      counter + 8 + row_index * tree_nodes(tiles) * (sizeof(partial) / 4);
+      counter + kNodesAt + row_index * tree_nodes(tiles) * (sizeof(partial) / 4);
 
-  // One tile: all loads before the first use. Only the last one of a row, and a block's last
-  // rows, need guards.
-  const auto take = [&](long long first, bool whole) {
-    const bool is_row = whole || row_index < n_rows;
+  // One tile: all loads before the first use. whole: it lies inside the row, which is there.
+  const auto scan_tile = [&](long long first, bool whole) {
+    // the thread's first vector
+    const long long first_i = first + (lane / 32 * kItems * 32 + lane % 32) * kVec;
     vec<float, kVec> a_v[kItems] = {};
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long i = first + (lane / 32 * kItems * 32 + lane % 32) * kVec + item * 32 * kVec;
-      const long long left = is_row ? n_elements - i : 0;
+      const long long i = first_i + item * 32 * kVec;
+      const long long left = n_elements - i;
       if (whole || left > 0) {
         if (whole || left >= kVec)
           a_v[item] = load_streaming<vec<float, kVec>, 16>(&a[i]);
@@ -64,8 +65,8 @@ scan(const float *__restrict__ a, float *__restrict__ o, long long n_i, unsigned
     partial mine[kItems * kVec];
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long i = first + (lane / 32 * kItems * 32 + lane % 32) * kVec + item * 32 * kVec;
-      const long long left = is_row ? n_elements - i : 0;
+      const long long i = first_i + item * 32 * kVec;
+      const long long left = n_elements - i;
 #pragma unroll
       for (int e = 0; e < kVec; e++) {
         mine[item * kVec + e] = identity();
@@ -84,33 +85,32 @@ scan(const float *__restrict__ a, float *__restrict__ o, long long n_i, unsigned
       partial all = mine[item * kVec];
 #pragma unroll
       for (int e = 1; e < kVec; e++) all = combine(all, mine[item * kVec + e]);
-      const partial up_to = scan_lanes<32>(all);
-      ahead[item] = combine(sum, lanes_before<32>(up_to, identity()));
-      sum = combine(sum, shuffle_from<32>(up_to, 32 - 1));
+      const partial up_to = scan_lanes<kWarpLanes>(all);
+      ahead[item] = combine(sum, lanes_before<kWarpLanes>(up_to, identity()));
+      sum = combine(sum, shuffle_from<kWarpLanes>(up_to, kWarpLanes - 1));
     }
-    partial(&part)[kParts][1] = parts[0];
     if (lane % 32 == 0)
-      part[lane / 32][0] = sum;
+      parts[lane / 32] = sum;
     __syncthreads();
     partial start = identity(), all = start;
 #pragma unroll
     for (int other = 0; other < kParts; other++) {
       if (other == lane / 32)
         start = all;
-      all = combine(all, part[other][0]);
+      all = combine(all, parts[other]);
     }
     if (threadIdx.x < 32) {
       const partial found = look_back(nodes, tile, tiles, taken.launch, all, identity());
       if (threadIdx.x == 0)
-        tiles_before[0] = found;
+        tiles_before = found;
     }
     __syncthreads();
-    start = combine(tiles_before[0], start);
+    start = combine(tiles_before, start);
 
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long i = first + (lane / 32 * kItems * 32 + lane % 32) * kVec + item * 32 * kVec;
-      const long long left = is_row ? n_elements - i : 0;
+      const long long i = first_i + item * 32 * kVec;
+      const long long left = n_elements - i;
       vec<float, kVec> o_v;
       partial up_to = combine(start, ahead[item]);
 #pragma unroll
@@ -129,8 +129,8 @@ scan(const float *__restrict__ a, float *__restrict__ o, long long n_i, unsigned
   };
   const long long first = tile * (long long)kTile;
   if (first + kTile <= n_elements) {
-    take(first, true);
+    scan_tile(first, true);
   } else {
-    take(first, false);
+    scan_tile(first, false);
   }
 }

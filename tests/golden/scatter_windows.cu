@@ -1,6 +1,6 @@
 // templates/device/words.cuh: word_of, word_bytes, load_streaming, store
 
-// The body for one element of the index space.
+// What is computed for one element.
 __device__ __forceinline__ void compute(float a, float &b) {
   b = a;
 }
@@ -12,9 +12,9 @@ constexpr int kWindows = 2; // parts of b
 
 // Moves kCount elements a thread from `first` on.
 template <int kCount>
-__device__ __forceinline__ void move(
-    const int *__restrict__ pick, const float *__restrict__ a, float *__restrict__ b,
-    long long n_i, long long n_m, long long first, unsigned int span, unsigned int low) {
+__device__ __forceinline__ void move(const int *__restrict__ pick, const float *__restrict__ a,
+                                     float *__restrict__ b, long long n_i, long long n_m,
+                                     long long first, unsigned int span, unsigned int low) {
   int pick_v[kCount];
 #pragma unroll
   for (int item = 0; item < kCount; item++) {

@@ -85,12 +85,7 @@ function across.prepare(p)
   p.vectors = kit.ceil_div(p.elements, p.vec)
   p.vectors_text = p.g:text(p.vectors)
   p.left = "stop"
-  local params, counts = {}, {}
-  for n, m in ipairs(p.inner) do
-    params[n], counts[n] = ", unsigned int " .. m.count, m.count
-  end
-  p.across_params, p.counts = table.concat(params), table.concat(counts, ", ")
-  p.find_next = string.format("const multi_index next = next_row(at, %s);", p.counts)
+  p.find_next = "const multi_index next = next_row(at);"
 end
 
 --- Declarations of a round for a vector's place, `at`, and its end: those that `text`, the round's
@@ -101,7 +96,7 @@ function across.ends(p, text)
   end
   return kit.concat {
     text and if_named("at", p.here) or "",
-    p.partial and "// elements inside the arrays\nconst int stop = kWhole ? kVec : "
+    p.partial and "// elements inside the arrays\nconst int stop = whole ? kVec : "
       .. string.format("(int)min(0LL + kVec, %s - vector * kVec);", p.elements_text) or "",
     if_named("left", string.format("const int left = (int)(%s - %s.%s);%s", p.inner[1].count,
       text and "indices[item]" or "at", p.last, text and "" or " // elements before the row ends")),
@@ -166,13 +161,13 @@ function across.complete(p, x, load, array_end)
     x.load_next = string.format("%s(%s)", load, address("next"))
   elseif x.path == "around" then
     x.next = p.g:name(op.name .. "_next")
-    local followed = "kWhole && rank % 32 < 31"
+    local followed = "whole && rank % 32 < 31"
     x.close = function(stop)
       x.load = string.format("%s(\n    %s, 0, min(left, %s), %s && left > kVec, %s)", load,
         address("at"), stop, followed, array_end)
       x.load_next = string.format("%s(\n    %s, left, %s, %s, %s)", load, address("next"), stop,
         followed, array_end)
-      x.take = string.format("joined<kWhole>(%s[item], %s[item], %s)", x.array, x.next,
+      x.take = string.format("joined(whole, %s[item], %s[item], %s)", x.array, x.next,
         stop == "kVec" and "left" or "left < stop ? left : kVec")
     end
     x.value = x.name .. "[e]"
@@ -262,20 +257,20 @@ function across.load_around(p, x, load_word)
   if p.across then
     across.complete(p, x, load, array_end)
   else
-    local followed = "kWhole && rank % 32 < 31"
+    local followed = "whole && rank % 32 < 31"
       .. (p.side > 1 and string.format(" && %s > kVec", p.left) or "")
     x.close = function(stop)
       x.load = string.format("%s(\n    %s, 0, %s, %s, %s)", load, x.address,
         stop, followed, array_end)
     end
-    x.take = string.format("vector_of<kWhole>(%s[item])", x.array)
+    x.take = string.format("vector_of(whole, %s[item])", x.array)
     x.value = x.name .. "[e]"
   end
 end
 
 --- Completes the loads around vectors, where it is known if some end after an array's end.
 function across.close(p)
-  local stop = p.across and "stop" or string.format("kWhole ? kVec : (int)min(0LL + kVec, %s)",
+  local stop = p.across and "stop" or string.format("whole ? kVec : (int)min(0LL + kVec, %s)",
     p.left)
   for _, x in ipairs(p.arrays) do
     if x.close then

@@ -597,7 +597,7 @@ function G:compute(step)
     least = math.min(least, #spaces)
   end
   body = least < math.huge and string.gsub(body, "\n" .. string.rep(" ", least), "\n  ") or body
-  return head .. kit.wrapped(list, #head, string.rep(" ", #head)) .. ") {\n  " .. body .. "\n}\n"
+  return head .. table.concat(list, ", ") .. ") {\n" .. kit.verbatim("  " .. body) .. "\n}\n"
 end
 
 --- A call of compute. `values` has the text of each value by the user's name, and of dimensions
@@ -650,11 +650,10 @@ function G:param_list()
   return list
 end
 
---- Parameters for a device function of the template, in lines that are indented by `indent`.
----@param indent integer
+--- Parameters for a device function of the template.
 ---@return string
-function G:params(indent)
-  return kit.wrapped(self:param_list(), indent, string.rep(" ", indent))
+function G:params()
+  return table.concat(self:param_list(), ", ")
 end
 
 --- The names of those parameters, for a call.
@@ -669,11 +668,11 @@ end
 ---@param bounds string|integer what stands in __launch_bounds__
 ---@return string
 function G:head(bounds, cluster)
-  local list, indent = self:param_list(), #self.kernel + 1
+  local list = self:param_list()
   list[#list + 1] = self.has_workspace and "unsigned int *workspace" or nil
   return string.format("__global__ void %s__launch_bounds__(%s)\n%s(%s)",
     cluster and string.format("__cluster_dims__(%s, 1, 1) ", cluster) or "", bounds, self.kernel,
-    kit.wrapped(list, indent, string.rep(" ", indent)))
+    table.concat(list, ", "))
 end
 
 return cuda

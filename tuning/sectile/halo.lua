@@ -128,8 +128,8 @@ local function place_line(p, s)
       local start = halo.plus(string.format("first_%s + %s", name, along_m and "i" or "j"),
         off - (along_m and s.below or s.below_c))
       kit.append(list, string.format("long long %s = %s;", name, start), border
-        and string.format("if (kGuarded) %s = %s(%s, %s);", name, border, name, extent)
-        or string.format("if (kGuarded && !is_inside(%s, %s)) return nullptr;", name, extent))
+        and string.format("if (guarded) %s = %s(%s, %s);", name, border, name, extent)
+        or string.format("if (guarded && !is_inside(%s, %s)) return nullptr;", name, extent))
       s.zero = s.zero or not border
       at = cuda.var(name)
     end
@@ -148,23 +148,43 @@ local function load_beyond(p, s)
   local x, border = p.x, BORDERS[s.op.border]
   local column = halo.plus(x, s.off)
   local function load(from, at)
-    return cuda.load(from, s.type, s.word, string.format("%s(i%s, %s)", s.at, s.j, at))
+    return cuda.load(from, s.type, s.word, string.format("%s(%s%s)", s.at, s.args, at))
   end
   if border then
     return string.format("return %s;", load("load",
       halo.plus(string.format("%s(%s, %s)", border, column, s.n_columns), -s.off)))
   end
   return string.format("if (!is_inside(%s, %s)) return {};\nreturn %s%s;", column, s.n_columns,
-    s.zero and string.format("kGuarded ? %s : ", load("load_or_zero", x)) or "", load("load", x))
+    s.zero and string.format("guarded ? %s : ", load("load_or_zero", x)) or "", load("load", x))
 end
 
---- A function that gives the head of an unrolled loop for a template's line that is indented by its
---- argument; nothing where there is nothing to count.
-function halo.each(counts, name, from, to)
-  return function(indent)
-    return counts and string.format("#pragma unroll\n%sfor (int %s = %s; %s < %s; %s++)",
-      string.rep(" ", indent), name, from, name, to, name) or ""
+--- Unrolled loops around a statement, each { variable, from, to }.
+function halo.loops(list, statement)
+  local lines, indent = {}, ""
+  for _, loop in ipairs(list) do
+    local name = loop[1]
+    kit.append(lines, "#pragma unroll", string.format("%sfor (int %s = %s; %s < %s; %s++)", indent,
+      name, loop[2], name, loop[3], name))
+    indent = indent .. "  "
   end
+  return kit.concat(kit.append(lines, indent .. kit.indented(statement, indent)))
+end
+
+-- Loops over the lines of a stream, around a statement: those with from <= i < to, which may be
+-- numbers for each j.
+local function over_lines(s, from, to, statement)
+  local list = {}
+  if s.has_c then
+    list[1] = { "j", 0, s.n_j }
+  end
+  if s.has_m and string.find(from, "[", 1, true) then
+    list[#list + 1] = { "i", 0, s.n_i }
+    statement = string.format("if (%s <= i && i < %s)\n  %s", from, to,
+      kit.indented(statement, "  "))
+  elseif s.has_m then
+    list[#list + 1] = { "i", from, to }
+  end
+  return halo.loops(list, statement)
 end
 
 --- The stream of `op`, or of its field `f`: names and texts of the template.
@@ -180,17 +200,25 @@ function halo.stream(p, op, f)
   for _, dim in ipairs(s.dims) do
     s.has_m, s.has_c = s.has_m or dim == p.dim_m, s.has_c or dim == p.dim_c
   end
-  -- texts for lines: adjacent along c, if there are any
-  s.j, s.int_j, s.at_j, s.line_name = "", "", "", "i"
-  if s.has_c then
-    s.j, s.int_j, s.at_j, s.line_name = ", j", ", int j", "[j]", "(i, j)"
-  end
   measure(p, s)
+  -- lines are counted by i along m and by j along c, as far as the array has these
+  local counters = kit.map({ s.has_m and "i" or false, s.has_c and "j" or false },
+    function(name) return name or nil end)
+  s.line_args = kit.concat(counters, ", ")
+  s.line_params = string.gsub(s.line_args, "%a+", "int %0")
+  s.args = #counters > 0 and s.line_args .. ", " or ""
+  s.params = #counters > 0 and s.line_params .. ", " or ""
+  s.line_name = #counters > 1 and "line (i, j)" or #counters > 0 and "line " .. counters[1]
+    or "the line"
+  s.at_line = string.gsub(string.gsub(s.line_args, "%a+", "[%0]"), ", ", "")
   -- the lines that a thread's own elements reach
   s.own_m = s.has_m and p.rows + s.below + s.above or 1
   s.own_c = s.has_c and p.wide + s.below_c + s.above_c or 1
-  s.dim_j = s.has_c and string.format("[%d]", s.own_c) or ""
-  s.each_j = halo.each(s.has_c, "j", 0, s.own_c)
+  s.n_i, s.n_j = halo.plus("kRows", s.below + s.above), halo.plus("kWide", s.below_c + s.above_c)
+  s.own_shape = (s.has_m and "[" .. s.n_i .. "]" or "") .. (s.has_c and "[" .. s.n_j .. "]" or "")
+  for _, name in ipairs { "Left", "Right" } do
+    s["k_" .. string.lower(name)] = g:name("k" .. name .. "_" .. s.stem)
+  end
   s.piece, s.word = g:single(op, f)
   place_line(p, s)
   s.load_beyond = load_beyond(p, s)
@@ -231,15 +259,68 @@ local function spans_of_columns(p, s, beside)
   return spans
 end
 
--- C text of numbers, one for each j.
-local function by_column(list)
-  local text = tostring(list[#list])
-  for j = #list - 1, 1, -1 do
-    if list[j] ~= list[j + 1] then
-      text = string.format("j < %d ? %d : %s", j, list[j], text)
-    end
+-- Declares the constants `names`, of which each has a number for each j; what they are called.
+local function by_column(names, lists)
+  local uniform = not kit.any(lists, function(list)
+    return kit.any(list, function(number) return number ~= list[1] end)
+  end)
+  local texts = kit.map(names, function(name, n)
+    return uniform and string.format("%s = %d", name, lists[n][1])
+      or string.format("%s[] = {%s}", name, table.concat(lists[n], ", "))
+  end)
+  return string.format("%sconstexpr int %s;", uniform and "" or "static ", kit.concat(texts, ", ")),
+    kit.map(names, function(name) return uniform and name or name .. "[j]" end)
+end
+
+-- Declares which lines of a stream are kept from step to step (`kept` to `new`), if there are any,
+-- and loaded by each (`new` to `stop`), with names that end in `suffix`; what these are called.
+local function declare_spans(p, s, spans, suffix)
+  local words, lists = { "kNew", "kStop" }, { spans.from, spans.to }
+  if table.concat(spans.first, " ") ~= table.concat(spans.from, " ") then
+    words, lists = { "kFirst", "kNew", "kStop" }, { spans.first, spans.from, spans.to }
   end
-  return string.find(text, "?", 1, true) and "(" .. text .. ")" or text
+  local names = kit.map(words, function(word) return p.g:name(word .. suffix .. "_" .. s.stem) end)
+  local text, called = by_column(names, lists)
+  return text, { kept = called[1], new = called[#called - 1], stop = called[#called] }
+end
+
+-- The constants of a stream in registers, with their comments, and the loops over its lines.
+local function loop_lines(p, s)
+  local lines, ends = spans_of_columns(p, s, false), spans_of_columns(p, s, true)
+  local text, span = declare_spans(p, s, lines, "")
+  local rolls = span.kept ~= span.new
+  local texts = { string.format("// lines of %s that taps reach: %s%s <= i < kStop%s", s.name,
+    s.has_c and "for each j those with " or "", rolls and "kFirst" or "kNew",
+    rolls and ";\n// the step before has loaded those before kNew" or ""), text }
+  local beside = span
+  if s.left + s.right > 0 and (table.concat(lines.from, " ") ~= table.concat(ends.from, " ")
+    or table.concat(lines.to, " ") ~= table.concat(ends.to, " ")) then
+    text, beside = declare_spans(p, s, ends, "Beside")
+    kit.append(texts, "// of these, lines with taps beside the thread's own vector", text)
+  end
+  s.reach_text = s.has_m and kit.concat(texts) or ""
+  local line = s.lines .. s.at_line
+  local load = string.format("%s(%s);", s.load_line, s.line_args)
+  local load_end = string.format("%s[%s + k] = %s(%slast_%s + k);", line, s.k_left, s.beyond,
+    s.args, p.x)
+  local exchange = string.format("exchange_ends<%s, kVec, %s>(%s, last_%s, %s);", s.k_left,
+    s.k_right, line, p.x, p.n_x)
+  s.load_new = over_lines(s, span.new, span.stop, load)
+  s.end_new = over_lines(s, beside.new, beside.stop, load_end)
+  s.exchange_new = over_lines(s, beside.new, beside.stop, exchange)
+  s.load_kept = over_lines(s, span.kept, span.new, load)
+  s.end_kept = over_lines(s, beside.kept, beside.new, load_end)
+  s.exchange_kept = over_lines(s, beside.kept, beside.new, exchange)
+  s.has_ends, s.ends_ahead = s.left + s.right > 0, not s.has_m
+  local values = 0
+  for j = 1, s.own_c do
+    s.ends_ahead = s.ends_ahead or ends.last[j] > ends.first[j]
+    values = values + (lines.to[j] - lines.first[j]) * (s.left + p.vec + s.right)
+  end
+  s.roll = over_lines(s, span.kept, span.new, halo.loops(
+    { { "e", 0, string.format("%s + kVec + %s", s.k_left, s.k_right) } },
+    string.format("%s[e] = %s[e];", line, (string.gsub(line, "%[i%]", "[i + kRows]")))))
+  return values
 end
 
 --- Adds what the template needs to keep a stream's lines in registers: true and how many; nil and
@@ -253,20 +334,9 @@ function halo.registers(p, s)
     return nil, s.op.name .. ": its rows do not start on vectors of this width"
   end
   local word = known and known.word or (g:single(s.op, s.f))
-  local own = string.format("<vec<%s, kVec>, %d>(%s(i%s, last_%s))", s.type, word, s.at, s.j, p.x)
-  s.load = s.zero and string.format("kGuarded ? load_or_zero%s\n    : load%s", own, own)
-    or "load" .. own
-  local lines, ends = spans_of_columns(p, s, false), spans_of_columns(p, s, true)
-  s.first, s.last = by_column(lines.first), by_column(lines.last)
-  s.from, s.to = by_column(lines.from), by_column(lines.to)
-  s.ends_first, s.ends_last = by_column(ends.first), by_column(ends.last)
-  s.ends_from, s.ends_to = by_column(ends.from), by_column(ends.to)
-  s.has_ends, s.ends_ahead = s.left + s.right > 0, s.ends_first ~= s.ends_last
-  local values = 0
-  for j = 1, s.own_c do
-    values = values + (lines.to[j] - lines.first[j]) * (s.left + p.vec + s.right)
-  end
-  return true, values * ((s.bytes + 3) // 4)
+  local own = string.format("<vec<%s, kVec>, %d>(%s(%slast_%s))", s.type, word, s.at, s.args, p.x)
+  s.load = s.zero and string.format("guarded ? load_or_zero%s : load%s", own, own) or "load" .. own
+  return true, loop_lines(p, s) * ((s.bytes + 3) // 4)
 end
 
 -- ---- a stream in shared memory ----
@@ -276,39 +346,62 @@ end
 function halo.shared(p, s, start)
   local g = p.g
   g:need_align(s.op, WORD)
-  s.tile = g:name(s.stem .. "_tile")
+  s.tile, s.line_at = g:name(s.stem .. "_tile"), g:name(s.stem .. "_tile_line")
   s.from = g:name(s.stem .. "_from")
-  s.k_words = "kWords_" .. s.stem
-  s.before = s.left + p.drift -- the line's elements before first_x
-  s.n_tile = s.before + p.columns + s.right
-  s.n_words = (s.n_tile * s.bytes + 2 * WORD - 2) // WORD -- from wherever the line starts
+  for _, name in ipairs { "Lines", "Across", "Before", "Span", "Words", "Ends" } do
+    s["k_" .. string.lower(name)] = g:name("k" .. name .. "_" .. s.stem)
+  end
+  local before = s.left + p.drift -- the line's elements before first_x
+  s.n_words = ((before + p.columns + s.right) * s.bytes + 2 * WORD - 2) // WORD -- at any offset
   local m = s.has_m and p.block_m + s.below + s.above or 1
   local c = s.has_c and p.block_c + s.below_c + s.above_c or 1
-  s.n_lines, s.start = m * c, start
+  s.n_lines, s.start_text = m * c, p.used_text
+  p.used_text = string.format("%s + %s * %s + (%s + 1) / 2", p.used_text, s.k_lines, s.k_words,
+    s.k_lines)
+  s.n_before, s.n_span = before, before + p.columns + s.right
   s.all_bytes = g:text(s.op.bytes)
-  s.line_of = s.has_c and string.format("line / %d, line %% %d", c, c) or "line"
-  s.k_from = halo.plus("k", -s.left - s.off)
-  local i = s.has_m and (p.c and "i" or "own + i") or "0"
-  s.own_line = not s.has_c and i or i == "0" and "own + j"
-    or string.format("%s * %d + own + j", i, c)
-  s.start_from = start + s.n_lines * s.n_words
-  return s.start_from + kit.ceil_div(s.n_lines, WORD // 8) -- pointers after the lines
+  local along_m = s.has_m and halo.plus(p.tile_of[p.dim_m], s.below + s.above)
+  local along_c = s.has_c and halo.plus(p.tile_of[p.dim_c], s.below_c + s.above_c)
+  s.across_text = along_m and along_c
+  s.lines_text = s.across_text and string.format("(%s) * %s", along_m, s.k_across)
+    or along_m or along_c or "1"
+  s.line_of = s.across_text and string.format("line / %s, line %% %s, ", s.k_across, s.k_across)
+    or (along_m or along_c) and "line, " or ""
+  s.k_from = halo.plus("k - " .. s.k_left, -s.off)
+  local i, j = p.c and "i" or "own + i", "own + j"
+  s.own_line = s.across_text and string.format("%s * %s + %s", i, s.k_across, j)
+    or along_m and i or along_c and j or "0"
+  s.own_lines = over_lines(s, "0", s.n_i,
+    string.format("%s%s = %s(%s) + %s + lane * kVec;", s.lines, s.at_line, s.line_at, s.own_line,
+      s.k_before))
+  return start + s.n_lines * s.n_words + kit.ceil_div(s.n_lines, WORD // 8) -- and pointers
+end
+
+--- Declares the lambda that gives a stream's element at a distance from the thread's own.
+function halo.near(p, s)
+  local params, at = {}, s.lines
+  local function index(has, dim, counter, before)
+    if has then
+      local d = "d_" .. p.names[dim]
+      params[#params + 1] = "int " .. d
+      at = string.format("%s[%s + %s]", at, halo.plus(counter, before), d)
+    end
+  end
+  index(s.has_m, p.dim_m, "i", s.below)
+  index(s.has_c, p.dim_c, "j", s.below_c)
+  local own = p.shared and "column" or s.k_left
+  index(true, p.dim_x, p.vec > 1 and own .. " + e" or own, 0)
+  s.near = p.g:name(s.stem .. "_near")
+  return string.format("const auto %s = [&](%s) {\n  return %s;\n};", s.near,
+    table.concat(params, ", "), p.shared and s.word and cuda.load("take", s.type, s.word, "&" .. at)
+      or at)
 end
 
 --- What a tap's value is called in compute_line.
 function halo.tap(p, s, read)
   local by = distances(p, s, read)
-  local i = s.has_m and halo.plus("i", s.below + by[1]) or "0"
-  local j = s.has_c and string.format("[%s]", halo.plus("j", s.below_c + by[2])) or ""
-  local e = p.vec > 1 and "e" or nil
-  local column
-  if p.shared then
-    column = halo.plus(e and "column + e" or "column", by[3])
-  else
-    column = e and halo.plus(e, s.left + by[3]) or tostring(s.left + by[3])
-  end
-  local value = string.format("%s[%s]%s[%s]", s.lines, i, j, column)
-  return p.shared and s.word and cuda.load("take", s.type, s.word, "&" .. value) or value
+  return string.format("%s(%s)", s.near, kit.concat({ s.has_m and by[1] or "",
+    s.has_c and by[2] or "", by[3] }, ", "))
 end
 
 -- Lines that the taps of `m` by `c` elements reach.

@@ -1,6 +1,7 @@
 -- header_kernels: the kernels of a header as values for its templates: the comment above each, when
 -- it is right, how it is launched.
 local header_layouts = require "sectile.header_layouts"
+local header_shared = require "sectile.header_shared"
 local header_text = require "sectile.header_text"
 local kit = require "sectile.kit"
 local stored = require "sectile.stored"
@@ -136,6 +137,7 @@ end
 function M.add(h)
   h.includes = {}
   h.kernels = kit.map(h.kernels, function(kernel, k) return kernel_values(h, k - 1, kernel) end)
+  h.shared = header_shared.take(h.kernels)
   h.wants_shared =
     kit.any(h.kernels, function(kernel) return kernel.optin_bytes > 0 end) and 1 or 0
   h.wants_recent = kit.any(h.kernels, function(kernel) return kernel.feature end)

@@ -28,24 +28,19 @@ function kit.concat(list, between)
   return table.concat(some, between or "\n")
 end
 
---- Comma separated, broken into lines of at most 100 columns with `indent` in front of the second
---- and later ones; `used`: columns before the first.
----@param list string[]
----@param used integer
+--- The lines of a text, the second and later ones indented but for pragmas.
+---@param text string
 ---@param indent string
 ---@return string
-function kit.wrapped(list, used, indent)
-  local lines, line = {}, list[1]
-  for n = 2, #list do
-    if #line + #list[n] + (#lines == 0 and used or #indent) + 5 > 100 then
-      lines[#lines + 1] = line .. ","
-      line = list[n]
-    else
-      line = line .. ", " .. list[n]
-    end
-  end
-  lines[#lines + 1] = line
-  return kit.concat(lines, "\n" .. indent)
+function kit.indented(text, indent)
+  return (string.gsub(string.gsub(text, "\n", "\n" .. indent), "\n +#", "\n#"))
+end
+
+--- Text of somebody else, whose lines stay as they are; others are wrapped at 100 columns.
+---@param text string
+---@return string
+function kit.verbatim(text)
+  return "\1" .. string.gsub(text, "\n", "\n\1")
 end
 
 --- `text` for each item of a list, in lines; "{name}" in it stands for the item's field `name`.

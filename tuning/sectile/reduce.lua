@@ -188,7 +188,7 @@ function reduce.definitions(slots, suffix)
   local text = string.format(DEFINITIONS, suffix and "row" or "element of the outputs",
     reduce.any_index(slots) and ",\n// and for each index the value there" or "",
     table.concat(declared, "\n  "), table.concat(identities, ", "), table.concat(compares),
-    kit.wrapped(results, 10, "          "))
+    table.concat(results, ", "))
   return (string.gsub(text, "%$", suffix or ""))
 end
 
@@ -271,8 +271,7 @@ function reduce.update(some, lines)
   if lines == "" or not some then
     return lines
   end
-  lines = string.gsub(string.gsub(lines, "\n", "\n  "), "\n  #", "\n#")
-  return string.format("if (%s) { // onto what is there\n  %s\n}", some, lines)
+  return string.format("if (%s) { // onto what is there\n  %s\n}", some, kit.indented(lines, "  "))
 end
 
 -- ---- the index space ----

@@ -407,18 +407,20 @@ local function is_linear(p, op, side)
 end
 
 -- The element number of `op` as an expression: where along X and Y (expressions; nil: tables), and
--- with the other dimensions by name unless `bare`.
-function sides.element(p, op, x, y, bare)
+-- with the other dimensions by name unless `bare`. Modes that are set in `apart` count as 0.
+function sides.element(p, op, x, y, bare, apart)
   local put = {}
+  apart = apart or {}
   local function bind(side, at)
     for n, d in ipairs(side.dims) do
-      kit.append(put, p.k.index[d], type(at) == "table" and at[n] or (n == 1 and at or 0))
+      kit.append(put, p.k.index[d],
+        apart[d] and 0 or type(at) == "table" and at[n] or (n == 1 and at or 0))
     end
   end
   bind(p.X, x)
   bind(p.Y, y)
   for _, d in ipairs(p.rest) do
-    kit.append(put, p.k.index[d], bare and 0 or cuda.var(p.rest_name[d]))
+    kit.append(put, p.k.index[d], (bare or apart[d]) and 0 or cuda.var(p.rest_name[d]))
   end
   return E.subst(op.offset[1] // op.record.bytes, put)
 end
@@ -433,15 +435,36 @@ local function digits_of(p, side)
   return kit.map(side.dims, function(d) return cuda.var(p.digit[d]) end)
 end
 
+-- The text of the offset `of(apart)` in `op`: modes whose index is multiplied by a product of extents
+-- are `apart`, as terms whose product has a name.
+local function text_of_offset(p, op, along, of)
+  local terms, apart = {}, {}
+  local function add(d, name)
+    local step = p.g:text(p.about.steps[op.number][d])
+    if string.find(step, "^[%w_]+ %* [%w_ *]+$") then
+      local stride = p.g:name(op.name .. "_stride_" .. p.k.dims[d])
+      kit.append(p.strides, string.format("const long long %s = %s;", stride, step))
+      kit.append(terms, name .. " * " .. stride)
+      apart[d] = true
+    end
+  end
+  for _, d in ipairs(along) do
+    add(d, p.digit[d] or p.rest_name[d])
+  end
+  table.sort(p.strides, function(a, b) return #a < #b or #a == #b and a < b end)
+  return kit.concat(kit.append(terms, p.g:text(of(apart))), " + ")
+end
+
 -- Takes the tables of `op` into the plan: offsets along sides in which it is not linear.
 function sides.adopt_tables(p, op)
   local first_x, first_y = cuda.var(p.X.first), cuda.var(p.Y.first)
   local by = { x = is_linear(p, op, p.X), y = is_linear(p, op, p.Y) }
   p.linear[op.number] = by
-  local function table_of(side, suffix, value)
+  local function table_of(side, suffix, along, of)
     local name = p.g:name(op.name .. suffix)
     local t = side == p.X and p.tables[2] or p.tables[1]
-    t.entries[#t.entries + 1] = { name = name, value = p.g:text(value), op = op }
+    t.entries[#t.entries + 1] = { name = name, op = op,
+      value = text_of_offset(p, op, along, of) }
     p.memory[#p.memory + 1] = {
       name = name, type = "long long", count = t.limit, bytes = 8 * (side == p.X and p.tile_x
         or p.lines_of_tile),
@@ -450,12 +473,20 @@ function sides.adopt_tables(p, op)
     }
     return name
   end
+  local function all_of(side)
+    return kit.append(kit.copy(p.rest), table.unpack(side.dims))
+  end
   if not by.y then
-    by.line = table_of(p.Y, "_line", sides.element(p, op, by.x and first_x or 0, digits_of(p, p.Y)))
+    by.line = table_of(p.Y, "_line", all_of(p.Y), function(apart)
+      return sides.element(p, op, by.x and first_x or 0, digits_of(p, p.Y), false, apart)
+    end)
   end
   if not by.x then
-    by.column = table_of(p.X, "_column", by.y and sides.element(p, op, digits_of(p, p.X), first_y)
-      or sides.step(p, op, digits_of(p, p.X), 0))
+    by.column = table_of(p.X, "_column", by.y and all_of(p.X) or p.X.dims, function(apart)
+      local x = digits_of(p, p.X)
+      return by.y and sides.element(p, op, x, first_y, false, apart)
+        or sides.element(p, op, x, 0, true, apart) - sides.element(p, op, 0, 0, true)
+    end)
   end
 end
 
@@ -525,7 +556,7 @@ function sides.start_tables(p)
     local place = side.first .. ahead .. " + " .. at
     return {
       at = at, limit = limit, entries = {}, digits = find_digits(p, side, place),
-      outside = string.format("(%s%s >= %s)", ahead ~= "" and place .. " < 0 || " or "", place,
+      outside = string.format(ahead ~= "" and "(%s < 0 || %s >= %s)" or "%.0s%s >= %s", place, place,
         side.extent),
     }
   end

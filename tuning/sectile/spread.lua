@@ -11,7 +11,7 @@ function spread.loads(p)
     p.line_place = string.format("const long long %s = %s%s + line;", Y.at, Y.first, ahead)
     p.line_outside = string.format("%s%s >= %s",
       p.sector > 0 and Y.at .. " < 0 || " or "", Y.at, Y.extent)
-    p.width = string.format("const int width = kGuarded ? (int)min((long long)kTileX, %s - %s) "
+    p.width = string.format("const int width = guarded ? (int)min((long long)kTileX, %s - %s) "
       .. ": kTileX;", X.extent, X.first)
   else
     local across = p.tile_x // p.load
@@ -19,9 +19,10 @@ function spread.loads(p)
     p.loads, p.vectors = kit.ceil_div(total, p.threads), total
     p.ragged = total % p.threads ~= 0
     p.lines_a_load = p.threads % across == 0 and p.threads // across * p.pack or false
+    p.lines_a_load_text = "kThreads / kLoadsALine" .. (p.pack > 1 and " * kPack" or "")
     local vector = p.lines_a_load and "threadIdx.x" or "vector"
-    p.in_x = string.format("%s %% %d%s", vector, across, p.load > 1 and " * kLoad" or "")
-    p.in_line = string.format("%s / %d%s", vector, across, p.pack > 1 and " * kPack" or "")
+    p.in_x = string.format("%s %% kLoadsALine%s", vector, p.load > 1 and " * kLoad" or "")
+    p.in_line = string.format("%s / kLoadsALine%s", vector, p.pack > 1 and " * kPack" or "")
     p.vector_place = p.lines_a_load and "const int line = thread_line + k * kLinesALoad;"
       or kit.concat { "const int vector = k * kThreads + threadIdx.x;",
         string.format("const int x = %s, line = %s;", p.in_x, p.in_line) }
@@ -29,7 +30,7 @@ function spread.loads(p)
       p.lines_a_load and p.lines_of_tile or total)
     local at_y = string.format("%s%s + line%s", Y.first, ahead, p.pack > 1 and " + r" or "")
     p.in_place = string.format("const long long %s = %s + x, %s = %s;", X.at, X.first, Y.at, at_y)
-    p.in_inside = string.format("%s(!kGuarded || (%s < %s && %s%s < %s))",
+    p.in_inside = string.format("%s(!guarded || (%s < %s && %s%s < %s))",
       p.ragged and "!(" .. p.past .. ") && " or "", X.at, X.extent,
       p.sector > 0 and Y.at .. " >= 0 && " or "", Y.at, Y.extent)
   end
@@ -52,14 +53,15 @@ local function stores_of_columns(p)
   local warp = shares > 1 and string.format("warp %% %d", warps // shares) or "warp"
   local at = p.columns > 1 and "k * kWarps + warp" or warp
   at = columns > 1 and p.columns > 1 and "(" .. at .. ")" or at
-  p.out_x = at .. (columns > 1 and string.format(" * %d + lane / %d", columns, lanes) or "")
-  local unit = lanes == LANES and "lane" or string.format("lane %% %d", lanes)
+  p.out_x = at .. (columns > 1 and " * kColumns + lane / kLanes" or "")
+  p.column_lanes = lanes
+  local unit = lanes == LANES and "lane" or "lane % kLanes"
   local part = p.parts > 1 and "part" or nil
   if shares > 1 then
     local share = string.format("warp / %d", warps // shares)
     part = part and string.format("(part * %d + %s)", shares, share) or share
   end
-  p.out_y = part and string.format("%s * %d + %s", part, lanes, unit) or unit
+  p.out_y = part and string.format("%s * kLanes + %s", part, unit) or unit
   if p.store > 1 then
     p.out_y = (part and "(" .. p.out_y .. ")" or p.out_y) .. " * kStore"
   end
@@ -91,19 +93,15 @@ function spread.stores(p)
   else
     stores_of_columns(p)
   end
-  local crosses = string.format("kGuarded && %s >= %s", X.at, X.extent)
+  local crosses = string.format("guarded && %s >= %s", X.at, X.extent)
   p.out_beyond = p.out_beyond and p.out_beyond .. " || (" .. crosses .. ")" or crosses
   -- stores at a time: more than fit into the registers would spill
   local most = p.shared and 4 or p.sector > 0 and p.store > 1 and 8 or 16
-  p.unroll_out, p.each_column = "", ""
-  if p.columns > 1 then
-    p.unroll_out = p.columns * p.parts <= most and "#pragma unroll"
-      or string.format("#pragma unroll %d", math.max(most // p.parts, 1))
-    p.each_column = string.format("for (int k = 0; k < %d; k++) ", p.columns)
-  end
-  local next_column = p.columns > 1 and "continue" or "return"
-  p.leave_part = p.parts > 1 and "break" or next_column
-  p.next_part = p.parts > 1 and "continue" or next_column
+  local unroll = p.columns * p.parts <= most and "" or " " .. math.max(most // p.parts, 1)
+  p.each_column = p.columns > 1 and string.format("#pragma unroll%s\nfor (int k = 0; k < %d; k++)"
+    .. "\n  ", unroll, p.columns) or ""
+  p.leave_part = p.parts > 1 and "break" or "return"
+  p.next_part = p.parts > 1 and "continue" or "return"
   p.out_past = p.out_ragged and string.format("if (y >= kTileY) %s;", p.leave_part) or ""
   p.column_place = string.format("const long long %s = %s + x;", X.at, X.first)
   p.out_place = string.format("const long long %s = %s%s + y;", Y.at, Y.first,

@@ -347,7 +347,7 @@ end
 local function add_params(p)
   local params, arguments = p.g:param_list(), p.g:arguments_text()
   params[#params + 1] = "long long first"
-  p.params = kit.wrapped(params, 4, "    ")
+  p.params = table.concat(params, ", ")
   p.arguments = function(first) return arguments .. ", " .. first end
   local more = {}
   local function add(type, name)
@@ -370,7 +370,7 @@ local function add_params(p)
       add(slot.type .. " &", slot.run)
     end
   end
-  p.take_params = kit.wrapped(params, 4, "    ")
+  p.take_params = table.concat(params, ", ")
   p.take_arguments = function(first) return p.arguments(first) .. table.concat(more) end
 end
 
@@ -386,7 +386,7 @@ local function add_count(p)
     params[#params + 1], arguments[#arguments + 1] = "int replica", "replica"
   end
   kit.append(params, "unsigned int at", "unsigned int count")
-  p.count_params, p.count_arguments = kit.wrapped(params, 4, "    "), kit.concat(arguments, ", ")
+  p.count_params, p.count_arguments = table.concat(params, ", "), kit.concat(arguments, ", ")
   p.word_at = p.replicas > 1 and "at / 2 * kReplicas + replica" or "at / 2"
   p.carry = function(element)
     local slot = out.slots[1]

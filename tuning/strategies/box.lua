@@ -122,8 +122,8 @@ local function place_texts(p)
   for _, m in ipairs(p.memory) do
     params[#params + 1], call[#call + 1] = m.type .. " *" .. m.name, m.name
   end
-  p.place_params = kit.wrapped(params, 4, "    ")
-  p.call = kit.wrapped(call, 21, string.rep(" ", 21))
+  p.place_params = table.concat(params, ", ")
+  p.call = table.concat(call, ", ")
 end
 
 local function sort_operands(p)

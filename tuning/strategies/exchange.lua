@@ -103,6 +103,13 @@ local function require_vectors(p, op, side, width)
   return true
 end
 
+-- The words of a tile: text.
+local function tile_count(p)
+  local lines = p.is_lines and "kLines" or p.sector == 0 and p.rows and "kTileY" or "kTileX"
+  local n = lines == "kTileX" and p.tile_x or p.lines_of_tile
+  return p.tile_elems == n * (p.pitch or p.row_elems) and lines .. " * kPitch" or p.tile_elems
+end
+
 local function adopt_exchanged(p, op)
   local type = p.g:type(op)
   local x = {
@@ -116,7 +123,7 @@ local function adopt_exchanged(p, op)
     or x.loaded_type .. "()"
   local word = p.pack > 1 and "unsigned int" or type
   table.insert(p.memory, 1, {
-    name = x.tile, type = word, count = p.tile_elems,
+    name = x.tile, type = word, count = tile_count(p),
     bytes = p.tile_elems * (p.pack > 1 and 4 or op.record.bytes),
     doc = (p.is_lines and "lines of %s, in the order of memory" or "a tile of %s"):format(op.name),
   })
@@ -200,7 +207,7 @@ local function texts_of_lines(p, x)
   end
   x.copied = string.format("(int)min(16ll, (%s - from) * (int)sizeof(%s))", x.elems, x.type)
   if x.inside then
-    x.copied = "kGuarded ? " .. x.copied .. " : 16"
+    x.copied = "guarded ? " .. x.copied .. " : 16"
   end
 end
 
@@ -330,8 +337,8 @@ local function counted(p, blocks)
     list[#list + 1] = {
       n = kit.ceil_div(side.n + ahead, size), count = count,
       rank = blocks == "tiles" and first or rank[side.dims[p.shared and #side.dims or 1]],
-      declare = string.format("const unsigned int %s = (unsigned int)((%s%s + %s - 1) / %s);",
-        count, side.extent, ahead_text, constant, constant),
+      declare = string.format("const unsigned int %s = ceil_div<%s>(%s%s);", count, constant,
+        side.extent, ahead_text),
       find = string.format("const long long %s = (long long)%%s * %s;", side.first, constant),
     }
   end
@@ -367,25 +374,6 @@ local function verbs(list)
   return table.concat(names, " and ") .. (#names > 1 and " run" or " runs")
 end
 
--- Parameters and arguments of move_tile beside the kernel's.
-local function places(p)
-  local params, call = {}, { p.g:arguments_text() }
-  local function add(type, name)
-    params[#params + 1] = type .. name
-    call[#call + 1] = name
-  end
-  add("long long ", p.X.first)
-  add("long long ", p.Y.first)
-  for _, d in ipairs(p.rest) do
-    add("long long ", p.rest_name[d])
-  end
-  for _, m in ipairs(p.memory) do
-    add(m.type .. " *", m.name)
-  end
-  p.place_params = kit.wrapped(params, 4, "    ")
-  p.call = kit.wrapped(call, 22, string.rep(" ", 22))
-end
-
 local function start_plan(k, c, about)
   local g = cuda.new(k, "exchange", c.threads)
   local most, least = sides.bytes_of(k, about)
@@ -393,7 +381,7 @@ local function start_plan(k, c, about)
   local p = {
     k = k, g = g, about = about, X = about.X, Y = about.Y, rest = about.rest, threads = c.threads,
     tile_x = math.tointeger(tile_x), tile_y = math.tointeger(tile_y), bytes = most,
-    store = c.store, is_lines = c.load == "lines", evict = c.evict, memory = {}, linear = {},
+    strides = {}, store = c.store, is_lines = c.load == "lines", evict = c.evict, memory = {}, linear = {},
     exchanged = {}, results = {}, direct = {}, rest_name = {}, digit = {}, line_text = "line",
     sector = c.start == "sector" and SECTOR // most or 0, lines_a_load = false, take_line = false,
   }
@@ -549,7 +537,6 @@ local function plan(k, c)
     return nil, "the tiles need more shared memory than a block has"
   end
   cut(p, c.blocks)
-  places(p)
   p.sizes = kit.concat { p.X.size or "", p.Y.size or "" }
   p.compute, p.traffic = compute(p), traffic(p)
   p.tile_doc = string.format("A tile: elements along %s, which %s along, by elements along %s, "

@@ -222,7 +222,7 @@ local function compute(p)
       flag = flag .. (p.vec > 1 and "[e]" or "")
       values[op.name .. "_kept"] = flag
       before[#before + 1] = string.format("%s = %s;", flag,
-        p.partial and string.format("!kWhole && e >= %s", p.left) or "false")
+        p.partial and string.format("!whole && e >= %s", p.left) or "false")
     end
     if not whole and not op.is_kept then
       local name = g:name(op.name .. "_e")
@@ -264,6 +264,10 @@ local function choose_side(p, c)
     "a vector is longer than a row, or none ends where a row does"
 end
 
+local function is_power_of_two(n)
+  return n and n > 0 and n & n - 1 == 0
+end
+
 -- How the template counts vectors: p.inner, all counted modes but the first, innermost first.
 local function count_modes(p)
   local k, g = p.k, p.g
@@ -281,7 +285,7 @@ local function count_modes(p)
         dim = k.dims[d], constant = kit.const_of(n),
         extent = kit.const_of(n) or "(unsigned int)" .. g:text(n, nil, true),
         count = g:name("count_" .. k.dims[d]), first = g:name("first_" .. k.dims[d]),
-        by = g:name("by_" .. k.dims[d]),
+        by = not is_power_of_two(kit.const_of(n)) and g:name("by_" .. k.dims[d]),
       })
     end
   end
@@ -303,12 +307,12 @@ end
 local function see_tails(p)
   local g, extent = p.g, p.across and p.elements or p.k.extents[p.side]
   p.partial = has_tails(p)
-  p.whole = "first + kTile <= vectors"
+  p.is_whole = "first + kTile <= vectors"
   if p.partial then
-    p.whole = (p.side == 1 or p.across)
+    p.is_whole = (p.side == 1 or p.across)
       and string.format("(first + kTile)%s <= %s", p.across and p.times_vec or p.times_unit,
         g:text(extent))
-      or string.format("%s && %s == 0", p.whole, g:text(extent % p.unit, nil, true))
+      or string.format("%s && %s == 0", p.is_whole, g:text(extent % p.unit, nil, true))
   end
 end
 
@@ -317,9 +321,9 @@ local function guard_ends(p)
   across.close(p)
   for _, x in ipairs(p.partial and p.arrays or {}) do
     if x.path == "elements" then
-      x.load = string.format("kWhole || e < %s ? %s : %s", p.left, x.load, x.zero)
+      x.load = string.format("whole || e < %s ? %s : %s", p.left, x.load, x.zero)
     elseif x.path == "vector" or x.path == "planes" then
-      x.load = string.format("kWhole || kVec <= %s\n    ? %s\n    : %s", p.left, x.load,
+      x.load = string.format("whole || kVec <= %s\n    ? %s\n    : %s", p.left, x.load,
         x.load_some)
     end
   end
@@ -332,10 +336,10 @@ local function guard_ends(p)
     if in_part then
       y.store_some = string.format("store_some(%s, %s, %s);", y.address, y.name, p.left)
     elseif p.partial and y.path == "planes" then
-      y.store = string.format("if (kWhole || kVec <= %s)\n  %s\nelse\n  store_some(%s, %s, %s);",
+      y.store = string.format("if (whole || kVec <= %s)\n  %s\nelse\n  store_some(%s, %s, %s);",
         p.left, y.store, y.address, y.name .. "[e]", p.left_along)
     elseif not kept and p.partial and y.path == "elements" then
-      y.store = string.format("if (kWhole || e < %s)\n  %s", p.left, y.store)
+      y.store = string.format("if (whole || e < %s)\n  %s", p.left, y.store)
     end
     table.insert(in_part and p.stored_in_part or p.stored, y)
   end
@@ -427,22 +431,14 @@ local function overflows(p)
   return bytes > 4 * (math.min(MOST_REGISTERS, REGISTERS // p.g.threads) - WORKING_REGISTERS)
 end
 
--- Shared memory and the parameters of move_tile that stand for it.
+-- Shared memory: a tile of each array for the block, or for each of its warps.
 local function place_tiles(p)
-  local params, passed = p.g:param_list(), { p.g:arguments_text() }
   p.static_shared_bytes = 0
   for _, x in ipairs(p.tiles) do
     local bytes = p.threads_tile * p.vec * x.bytes
     p.static_shared_bytes = p.static_shared_bytes + bytes
-    params[#params + 1] = "unsigned char *" .. x.tile
-    passed[#passed + 1] = x.tile .. (p.warps and " + warp * " .. x.size or "")
+    x.all_tiles = p.warps and p.g:name(x.tile .. "s") or x.tile
   end
-  for _, name in ipairs { "long long first", "long long vectors", "int rank" } do
-    params[#params + 1] = name
-    passed[#passed + 1] = string.match(name, "%w+$")
-  end
-  p.params = kit.wrapped(params, 4, "")
-  p.passed = table.concat(passed, ", ")
 end
 
 -- ---- what ranks candidates before they are compiled ----

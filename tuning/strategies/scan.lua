@@ -145,24 +145,30 @@ local function arrange(p)
       or "mine[" .. (p.vec > 1 and "item * kVec + " .. e or "item"):gsub(" %+ 0", "") .. "]"
   end
   p.each_element = p.vec > 1 and "#pragma unroll\nfor (int e = 0; e < kVec; e++)" or ""
-  p.buffer = p.look_back and "0" or "first / kTile % 2"
   p.buffers = p.look_back and 1 or 2
+  p.is_row, p.else_none = p.look_back and "" or "is_row ? ", p.look_back and "" or " : 0"
   if p.rows then
     p.lane_of, p.line_of = "% kLanes", "/ kLanes"
     p.warp_lanes = math.min(p.lanes, 32)
     p.in_shared, p.parts, p.n_parts = p.lanes > 32, "kLanes / 32", p.lanes // 32
-    p.my_part, p.part_row, p.part_rows, p.n_rows_here = "lane / 32", "0", "1", 1
+    p.my_part, p.n_rows_here = "lane / 32", 1
     p.leads = "if (lane % 32 == 0)\n  "
     local wide = p.lanes > 32
     -- a thread's vectors lie apart by a constant, which addresses hold
-    p.place = "first + " .. (wide and "(lane / 32 * kItems * 32 + lane % 32)" or "lane")
-      .. times_vec .. " + item * " .. (wide and "32" or "kLanes") .. times_vec
+    p.first_place = "first + " .. (wide and "(lane / 32 * kItems * 32 + lane % 32)" or "lane")
+      .. times_vec
+    p.place = string.format("first_%s + item * %s%s", p.along, wide and "32" or "kLanes", times_vec)
   else
     p.lane_of, p.line_of = "/ kRows", "% kRows"
     p.in_shared, p.parts, p.n_parts = p.lanes > 1, "kLanes", p.lanes
-    p.my_part, p.part_row, p.part_rows = "lane", "line", "kRows"
+    p.my_part = "lane"
     p.n_rows_here, p.leads = p.threads // p.lanes, ""
-    p.place = "first + lane * kItems + item"
+    p.first_place, p.place = "first + lane * kItems", string.format("first_%s + item", p.along)
+  end
+  p.part_shape = (p.look_back and "" or "[2]") .. "[kParts]" .. (p.rows and "" or "[kRows]")
+  p.part_at = function(part)
+    return string.format("parts%s[%s]%s", p.look_back and "" or "[buffer]", part,
+      p.rows and "" or "[line]")
   end
 end
 
@@ -239,10 +245,10 @@ local function plan(k, c)
   if why then
     return nil, why
   end
-  arrange(p)
   local scanned
   p.kept, scanned = reduce.dims(k)
   p.along = p.index[scanned[1]]
+  arrange(p)
   local rows = reduce.count(k, p.kept)
   p.n_rows, p.n_elements = g:text(rows), g:text(k.extents[k.scan])
   if p.look_back then

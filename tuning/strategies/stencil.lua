@@ -59,6 +59,9 @@ local function read_inputs(p, values)
   for _, op in ipairs(p.g.inputs) do
     local streams = p.streams[op.number]
     if streams then
+      for _, s in ipairs(streams) do
+        table.insert(p.each_list, halo.near(p, s))
+      end
       for _, read in ipairs(op.reads) do
         local texts = {}
         for _, s in ipairs(streams) do
@@ -99,7 +102,7 @@ local function write_outputs(p, values, behind)
       local shorter = not lies and word < kit.word_bytes(p.vec * op.record.bytes)
       local statement = cuda.store(store, shorter and word, g:address(op, nil, binding(p)), name)
       if lies then
-        statement = string.format("if (!kGuarded || (%s >= 0 && %s + kVec <= %s))\n  %s\nelse\n"
+        statement = string.format("if (!guarded || (%s >= 0 && %s + kVec <= %s))\n  %s\nelse\n"
           .. "  for (int e = 0; e < kVec; e++)\n    if (is_inside(%s + e, %s))\n      "
           .. "store(%s, %s[e]);", p.x, p.x, p.n_x, statement, p.x, p.n_x,
           g:address(op, nil, binding(p, p.of_e)), name)
@@ -139,7 +142,7 @@ local function place_element(p)
     list[#list + 1] = string.format("const long long %s = first_%s;", x, x)
     p.guard = string.format("%s >= %s", x, p.n_x)
     if #guard > 0 then
-      p.guard = string.format("%s || (kGuarded && (%s))", p.guard, kit.concat(guard, " || "))
+      p.guard = string.format("%s || (guarded && (%s))", p.guard, kit.concat(guard, " || "))
     end
     return list
   end
@@ -150,60 +153,79 @@ local function place_element(p)
       g:address(out, p.first_out.f, binding(p, cuda.var("first_" .. x))), p.first_out.bytes)
     drift = " - drift"
   end
-  list[#list + 1] = string.format("const int column = item * kLanes%s%s;",
-    p.vec > 1 and " * kVec" or "", drift)
+  local item = p.items > 1 and (p.vec > 1 and "item * kLanes * kVec" or "item * kLanes")
+  list[#list + 1] = string.format("const int column = %s;", item and item .. drift
+    or p.drift > 0 and "-drift" or "0")
   list[#list + 1] = string.format("const long long %s = first_%s + lane%s + column;", x, x,
     p.vec > 1 and " * kVec" or "")
   guard[#guard + 1] = p.vec > 1 and string.format("%s + kVec <= 0", x) or string.format("%s < 0", x)
   guard[#guard + 1] = string.format("%s >= %s", x, p.n_x)
-  p.guard = string.format("kGuarded && (%s)", kit.concat(guard, " || "))
+  p.guard = string.format("guarded && (%s)", kit.concat(guard, " || "))
   return list
 end
 
 -- ---- blocks ----
 
+-- Elements of a block along each of the dimensions that it has more than one of: constants.
+local function declare_tile(p)
+  local groups = p.threads > p.lanes and " * kGroups" or ""
+  local function add(dim, text)
+    p.tile_of[dim] = p.g:name("kTile_" .. p.names[dim])
+    table.insert(p.tile_constants, string.format("%s = %s", p.tile_of[dim], text))
+  end
+  add(p.dim_x, "kLanes * kVec" .. (p.shared and p.items > 1 and " * kItems" or ""))
+  if p.dim_c then
+    add(p.dim_c, "kWide" .. groups)
+  end
+  if p.dim_m then
+    add(p.dim_m, "kRows" .. (p.march > 1 and " * kMarch" or "") .. (p.dim_c and "" or groups))
+  end
+end
+
 -- Tiles of a block and its threads: `first_<dim>` of each dimension, x first.
 local function cut(p)
   local g, k, list, total = p.g, p.k, {}, nil
   local groups = p.threads // p.lanes
-  list[1], p.grid_tiles = "unsigned int rest = blockIdx.x;", {}
+  list[1], p.grid_tiles = "unsigned int block = blockIdx.x;", {}
   local order = kit.map({ p.dim_x, p.dim_c or 0, p.dim_m or 0 }, function(dim)
     return dim > 0 and dim or nil
   end)
-  local places, n_inner = {}, #order
   for dim = #k.dims, 1, -1 do
     order[#order + 1] = not kit.has(order, dim) and dim or nil
   end
   for n, dim in ipairs(order) do
-    local name, each = p.names[dim], dim == p.dim_x and p.columns or dim == p.dim_m and p.block_m
+    local name, tile = p.names[dim], p.tile_of[dim]
+    local each = dim == p.dim_x and p.columns or dim == p.dim_m and p.block_m
       or dim == p.dim_c and p.block_c or 1
-    local extent = k.extents[dim] + (dim == p.dim_x and p.drift or 0)
-    local tiles = kit.ceil_div(extent, each)
+    local ahead = dim == p.dim_x and p.drift or 0
+    local tiles = kit.ceil_div(k.extents[dim] + ahead, each)
     total, p.grid_tiles[n] = total and total * tiles or tiles, tiles
-    local number, count = "rest", g:name("tiles_" .. name)
+    local number, count = "block", g:name("tiles_" .. name)
     if n < #order then
-      list[#list + 1] = string.format("const unsigned int %s = (unsigned int)(%s);", count,
-        g:text(tiles))
-      number = string.format("rest %% %s", count)
+      local extent = g:text(k.extents[dim])
+      list[#list + 1] = string.format("const unsigned int %s = %s;", count, tile
+        and string.format("ceil_div<%s>(%s%s)", tile, extent, ahead > 0 and " + kAhead" or "")
+        or string.format("(unsigned int)%s", g:text(k.extents[dim], nil, true)))
+      number = string.format("block %% %s", count)
       g:require(tiles:lt(1 << 31))
     end
-    local text = string.format(n < #order and "(long long)(%s) * %d" or "(long long)%s * %d",
-      number, each)
+    local text = string.format(n < #order and "(long long)(%s)" or "(long long)%s", number)
+    text = tile and text .. " * " .. tile or text
     if not p.shared and dim == p.dim_x then
-      text = string.format("%s + threadIdx.x %% kLanes * kVec", text)
+      text = text .. " + threadIdx.x % kLanes * kVec"
     elseif not p.shared and groups > 1 and dim == (p.dim_c or p.dim_m) then
-      text = string.format("%s + threadIdx.x / kLanes * %s", text,
-        dim == p.dim_m and p.rows * p.march or p.wide)
+      text = string.format("%s + threadIdx.x / kLanes * %s", text, dim == p.dim_c and "kWide"
+        or p.march > 1 and "(kRows * kMarch)" or "kRows")
     end
-    local first = n > n_inner and name or "first_" .. name
-    list[#list + 1] = string.format("const long long %s = %s;", first, text)
-    places[#places + 1] = first
+    local moves = dim == p.dim_m and p.march > 1
+    list[#list + 1] = string.format("%slong long %s = %s;", moves and "" or "const ",
+      tile and "first_" .. name or name, text)
     if n < #order then
-      list[#list + 1] = string.format("rest /= %s;", count)
+      list[#list + 1] = string.format("block /= %s;", count)
     end
   end
   p.grid = total
-  return kit.concat(list), places
+  return kit.concat(list)
 end
 
 -- Condition that all that a tile reads and writes lies inside the arrays; nil: it always does.
@@ -233,7 +255,7 @@ local function inside(p)
         check(dim, s.below_c - off, block_c + s.above_c + off, s.op.extent[d])
       elseif dim == p.dim_x and p.shared then
         local beyond = kit.ceil_div(2 * halo.WORD - 2, s.bytes) -- what the last word has of others
-        check(dim, s.before - off, p.columns + s.right + off + beyond, s.op.extent[d])
+        check(dim, s.n_before - off, p.columns + s.right + off + beyond, s.op.extent[d])
       end
     end
   end
@@ -271,15 +293,20 @@ local function start_plan(k, c)
     g = g, k = k, threads = c.threads, lanes = c.lanes, vec = c.vec, rows = c.rows, wide = c.wide,
     march = c.march, items = c.items, shared = c.halo == "shared",
     streaming = c.store == "streaming", dim_x = #k.dims, dim_m = m, dim_c = across, names = {},
-    any_border = false, taps = {}, streams = {}, per_line = {}, each_list = {}, stores = {},
+    any_border = false, used_text = "", tile_of = {}, tile_constants = {}, taps = {},
+    streams = {}, per_line = {}, each_list = {}, stores = {},
     index_text = {}, registers = 0, bounds = c.threads,
     block_m = c.rows * c.march * (across and 1 or groups), block_c = c.wide * groups,
     columns = c.lanes * c.vec * c.items, drift = 0,
   }
-  g:name("j") -- stands in texts that the template gets from here
+  for _, name in ipairs { "i", "j" } do
+    g:name(name) -- stands in texts that the template gets from here
+  end
   for d, dim in ipairs(k.dims) do
     p.names[d] = g:name(dim)
   end
+  declare_tile(p)
+  p.tile_x = p.tile_of[p.dim_x]
   p.x, p.m, p.c = p.names[#k.dims], m and p.names[m] or false, across and p.names[across] or false
   p.of_e = cuda.var(p.x) + cuda.var("e") -- index of a vector's element
   p.n_x, p.n_m = g:text(k.extents[#k.dims]), m and g:text(k.extents[m]) or false
@@ -369,20 +396,19 @@ local function plan(k, c)
   read_inputs(p, values)
   write_outputs(p, values, behind)
   p.each = kit.concat { kit.concat(p.each_list), g:call(values), kit.concat(behind) }
-  local places
-  p.cut, places = cut(p)
+  p.cut = cut(p)
   p.inside, p.outside = inside(p) or false, outside(p)
   p.traffic = estimate(p)
-  p.places = kit.concat(places, ", ")
-  p.each_row = halo.each(p.dim_m, "i", 0, "kRows")
-  p.each_wide = halo.each(p.c, "j", 0, "kWide")
-  local indices = { p.dim_m and "i" or "", p.c and "j" or "", p.shared and "item" or "" }
-  p.line_args = kit.concat(indices, ", ")
-  p.line_params = string.gsub(p.line_args, "%a+", "int %0")
+  local loops = kit.map({
+    p.shared and p.items > 1 and { "item", 0, "kItems" } or false,
+    p.dim_m and { "i", 0, "kRows" } or false, p.c and { "j", 0, "kWide" } or false,
+  }, function(loop) return loop or nil end)
+  local indices = kit.concat(kit.map(loops, function(loop) return loop[1] end), ", ")
+  p.line_params = string.gsub(indices, "%a+", "int %0")
+  p.compute_lines = halo.loops(loops, string.format("compute_line(%s);", indices))
   p.rolling = kit.map(p.taps, function(s) -- what each step loads
     return (p.march == 1 or s.has_m) and s or nil
   end)
-  p.place_params = "long long " .. kit.concat(places, ", long long ")
   p.doc = p.shared and string.format("A block computes %d x %s elements from a tile with halo in "
     .. "shared memory.", p.columns, p.block_m .. (p.c and " x " .. p.block_c or ""))
     or string.format("A thread computes %d neighbours of %d lines from registers.", p.vec,

@@ -92,7 +92,7 @@ local function plan(k, c)
   for _, name in ipairs { "span", p.is_scatter and "low" or nil } do
     list[#list + 1] = "unsigned int " .. name
   end
-  p.params = kit.wrapped(list, 4, "")
+  p.params = table.concat(list, ", ")
   p.call = function(start)
     local low = p.is_scatter and ", low" or ""
     return string.format("%s, %s, span%s", g:arguments_text(), start, low)

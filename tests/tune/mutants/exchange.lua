@@ -25,7 +25,7 @@ return {
   mutants = {
     { "barrier", "wide", "source", "__syncthreads();", "" },
     { "bound", "wide", "source", "col < n_col && ", "" },
-    { "bound", "wide", "source", "if (kGuarded && col >= n_col) continue;", "" },
+    { "bound", "wide", "source", "if (guarded && col >= n_col) return;", "" },
     { "barrier", "lines", "source", "async_wait<0>();", "" },
     { "index", "lines", "source", "&b[b_column[x]", "&b[b_column[x] + 1" },
     { "bound", "lines", "source", " >= kAhead)", " >= 0)" },

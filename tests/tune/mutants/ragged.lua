@@ -107,27 +107,28 @@ mutant("carry", path, ragged, "combine(before.found, head.head)", "head.head")
 mutant("carry", path, ragged, ".tail = combine(tail, identity())", ".tail = identity()")
 mutant("carry", path, ragged, "has_ended = has_ended || all.ended", "has_ended = false")
 -- a row end one step late, or early
-mutant("bound", path, ragged, "ends[-row] <= element", "ends[-row] < element")
-mutant("bound", path, ragged, "ends[-middle] < begin - middle", "ends[-middle] <= begin - middle")
+mutant("bound", path, ragged, "row_end(row) <= element", "row_end(row) < element")
+mutant("bound", path, search, "row_end(middle) < steps - middle",
+  "row_end(middle) <= steps - middle")
 mutant("bound", path, search, "< steps - row;", "<= steps - row;")
 -- the last element of a tile, the path's last steps
-mutant("bound", path, ragged, "item * kThreads + threadIdx.x < n_found)",
-  "item * kThreads + threadIdx.x < n_found - 1)")
+mutant("bound", path, ragged, "item * kThreads + threadIdx.x < tile_elements)",
+  "item * kThreads + threadIdx.x < tile_elements - 1)")
 mutant("bound", path, ragged, "n_steps = n_rows + n_elements", "n_steps = n_rows + n_elements - 1")
 -- a warp's scan without its last step; warps of another order
 mutant("loop", path, search, "distance < 32; distance", "distance < 16; distance")
-mutant("carry", path, search, "return after(warps_before, before)", "return before")
+mutant("carry", path, search, "return join(warps_before, before)", "return before")
 -- an element twice
 mutant("bound", "lanes_sum", ragged, "item * kLanes + lane < end ?",
   "item * kLanes + lane <= end ?")
 -- missing barriers
 mutant("barrier", "path_sum", ragged, "    __syncthreads();\n\n    // each thread",
   "    // each thread")
-mutant("barrier", "path_sum", ragged, "  __syncthreads();\n  long long first_row",
+mutant("barrier", "path_sum", ragged, "  __syncthreads();\n\n  long long first_row",
   "  long long first_row")
 -- the end of the next tile: that of this one, in its place, in too small a range
-mutant("bound", "path_sum", ragged, "min(step + 2 * kTile, to)", "step + kTile")
-mutant("index", "path_sum", ragged, "bounds[2 - slot]", "bounds[slot]")
+mutant("bound", "path_sum", ragged, "min(step + 2 * kTile, share_end)", "step + kTile")
+mutant("index", "path_sum", ragged, "bounds[3 - tile_end]", "bounds[tile_end]")
 mutant("bound", "path_sum", ragged, "min(next_row + kTile, n_rows)",
   "min(next_row + kThreads, n_rows)")
 mutant("barrier", "path_sum", search, "  __syncthreads();\n", "")
@@ -143,7 +144,7 @@ mutant("index", "mapped", rows, '" - shift"', '""')
 mutant("loop", "mapped", rows, "first += kLanes * kItems", "first += 2 * kLanes * kItems")
 
 mutant("carry", "few", ragged, "combine(mine.found, other.head)", "other.head")
-mutant("carry", "few", ragged, "after(mine, since_end<partial>{other.tail, other.row >= 0})",
+mutant("carry", "few", ragged, "join(mine, since_end<partial>{other.tail, other.row >= 0})",
   "{other.tail, other.row >= 0}")
 
 return { specs = specs, candidates = candidates, mutants = mutants }

@@ -27,7 +27,7 @@ local candidates = {
 }
 
 local device = "device/scan.cuh"
-local start = "start = combine(tiles_before[0], start);"
+local start = "start = combine(tiles_before, start);"
 local mutants = {
   -- ---- looking back ----
   -- what another launch would find: nothing ever comes
@@ -49,7 +49,7 @@ local mutants = {
   -- what the tiles before come to: forgotten, or counted twice
   { "carry", "line", "scan.cu", start, "" },
   { "carry", "line", "scan.cu", start,
-    "start = combine(tiles_before[0], combine(tiles_before[0], start));" },
+    "start = combine(tiles_before, combine(tiles_before, start));" },
 
   -- ---- within a tile ----
   { "barrier", "block", "scan.cu", "= sum;\n    __syncthreads();", "= sum;" },
@@ -58,9 +58,10 @@ local mutants = {
   { "carry", "block", "scan.cu", "ahead[item] = combine(sum,",
     "ahead[item] = combine(identity()," },
   -- a tail that is lost, or read behind the end
-  { "bound", { "block", "line" }, "scan.cu", "n_elements - $(along) : 0",
-    "(n_elements & ~7) - $(along) : 0" },
-  { "bound", "block", "scan.cu", "is_row ? n_elements - $(along) : 0", "1" },
+  { "bound", { "block", "line" }, "scan.cu", "n_elements - $(along)$(else_none)",
+    "(n_elements & ~7) - $(along)$(else_none)" },
+  { "bound", "block", "scan.cu", "left = $(is_row)n_elements - $(along)$(else_none)",
+    "left = $(is_row)1$(else_none)" },
   -- what is carried from tile to tile
   { "carry", "block", "scan.cu", "before = all;", "" },
 
