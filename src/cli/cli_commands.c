@@ -27,7 +27,7 @@ const cli_command cli_commands[] = {
         .words = "SPEC...",
         .min_words = 1,
         .max_words = CLI_ANY_NUMBER,
-        .options = CLI_BIT(PARAM),
+        .options = CLI_BIT(PARAM) | CLI_BIT(ADD_SIZE),
         .run = cli_check,
         .doc = "is the spec right? errors as file:line: text",
         .details = "Runs the script, checks body, places and layouts, and looks whether any two\n"
@@ -39,7 +39,8 @@ const cli_command cli_commands[] = {
         .words = "SPEC",
         .min_words = 1,
         .max_words = 1,
-        .options = CLI_BIT(PARAM) | CLI_BIT(DEVICE) | CLI_BIT(STRATEGIES) | CLI_BIT(MODES),
+        .options = CLI_BIT(PARAM) | CLI_BIT(ADD_SIZE) | CLI_BIT(DEVICE) | CLI_BIT(STRATEGIES) |
+                   CLI_BIT(MODES),
         .run = cli_space,
         .doc = "how many candidates there are, what was pruned and why",
         .details = "Strategies with their axes, and what became of every point of the space. The\n"
@@ -51,8 +52,8 @@ const cli_command cli_commands[] = {
         .words = "SPEC",
         .min_words = 1,
         .max_words = 1,
-        .options = CLI_BIT(PARAM) | CLI_BIT(PICK) | CLI_BIT(WINNER) | CLI_BIT(SIZE) |
-                   CLI_BIT(LIST) | CLI_BIT(DEVICE) | CLI_BIT(STRATEGIES),
+        .options = CLI_BIT(PARAM) | CLI_BIT(ADD_SIZE) | CLI_BIT(PICK) | CLI_BIT(WINNER) |
+                   CLI_BIT(SIZE) | CLI_BIT(LIST) | CLI_BIT(DEVICE) | CLI_BIT(STRATEGIES),
         .run = cli_gen,
         .doc = "the CUDA source of a candidate",
         .details =
@@ -78,11 +79,11 @@ const cli_command cli_commands[] = {
         .words = "SPEC...",
         .min_words = 1,
         .max_words = CLI_ANY_NUMBER,
-        .options = CLI_BIT(PARAM) | CLI_BIT(DEVICE) | CLI_BIT(BUDGET) | CLI_BIT(SELECT) |
-                   CLI_BIT(AGAIN) | CLI_BIT(NO_CHECK) | CLI_BIT(SEARCH) | CLI_BIT(MAX_CANDIDATES) |
-                   CLI_BIT(SEED) | CLI_BIT(STRATEGIES) | CLI_BIT(TOP) | CLI_BIT(WAIT) |
-                   CLI_BIT(FORCE) | CLI_BIT(EVENTS) | CLI_BIT(ONLY) | CLI_BIT(SHARD) |
-                   CLI_BIT(TOP_OF),
+        .options = CLI_BIT(PARAM) | CLI_BIT(ADD_SIZE) | CLI_BIT(DEVICE) | CLI_BIT(BUDGET) |
+                   CLI_BIT(SELECT) | CLI_BIT(AGAIN) | CLI_BIT(NO_CHECK) | CLI_BIT(SEARCH) |
+                   CLI_BIT(MAX_CANDIDATES) | CLI_BIT(SEED) | CLI_BIT(STRATEGIES) | CLI_BIT(TOP) |
+                   CLI_BIT(WAIT) | CLI_BIT(FORCE) | CLI_BIT(EVENTS) | CLI_BIT(ONLY) |
+                   CLI_BIT(SHARD) | CLI_BIT(TOP_OF),
         .run = cli_tune,
         .doc = "find the fastest coalesced kernel, and keep it in the store",
         .details =
@@ -228,11 +229,11 @@ const cli_command cli_commands[] = {
         .words = "FILE.cu|SPEC",
         .min_words = 1,
         .max_words = 1,
-        .options = LAUNCHES | CLI_BIT(PICK) | CLI_BIT(SIZE) | CLI_BIT(PARAM) | CLI_BIT(STRATEGIES) |
-                   CLI_BIT(BASELINE) | CLI_BIT(SECTION) | CLI_BIT(COUNTERS) | CLI_BIT(METRICS) |
-                   CLI_BIT(REQUESTS) | CLI_BIT(CSV) | CLI_BIT(DEVICE) | CLI_BIT(ARCH) |
-                   CLI_BIT(TOP) | CLI_BIT(THREADS) | CLI_BIT(INCLUDE) | CLI_BIT(DEFINE) |
-                   CLI_BIT(NVRTC) | CLI_BIT(CLOCK) | CLI_BIT(OUT),
+        .options = LAUNCHES | CLI_BIT(PICK) | CLI_BIT(SIZE) | CLI_BIT(ADD_SIZE) | CLI_BIT(PARAM) |
+                   CLI_BIT(STRATEGIES) | CLI_BIT(BASELINE) | CLI_BIT(SECTION) | CLI_BIT(COUNTERS) |
+                   CLI_BIT(METRICS) | CLI_BIT(REQUESTS) | CLI_BIT(CSV) | CLI_BIT(DEVICE) |
+                   CLI_BIT(ARCH) | CLI_BIT(TOP) | CLI_BIT(THREADS) | CLI_BIT(INCLUDE) |
+                   CLI_BIT(DEFINE) | CLI_BIT(NVRTC) | CLI_BIT(CLOCK) | CLI_BIT(OUT),
         .run = cli_profile,
         .doc = "where a kernel wastes memory accesses, and what to try",
         .details =

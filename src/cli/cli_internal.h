@@ -55,7 +55,7 @@ typedef struct cli_args {
   int top;
   int threads; /* 0: one a core */
   cli_by by;
-  cli_list includes, defines, nvrtc, only, params, launch_args;
+  cli_list includes, defines, nvrtc, only, params, add_sizes, launch_args;
   int argc; /* all arguments, as main() got them; getopt may have moved options to the front */
   char **argv;
   int n_words; /* what is no option: specs, names, directories */

@@ -22,6 +22,7 @@ sct_status cli_set_up(const cli_args *args, sct_error *err) {
     sct_assets_override(args->assets);
   }
   SCT_TRY(sct_script_set_params(args->params.items, args->params.n, err));
+  sct_script_set_sizes(args->add_sizes.items, args->add_sizes.n);
   const char *cores = getenv("SECTILE_CORES");
   int64_t n = 0;
   if (cores && cores[0] != '\0' &&

@@ -52,7 +52,7 @@ static void empty_case(sct_measure *m, sct_case *c, sct_wire *freed) {
 
 void sct_cases_make_room(sct_measure *m) {
   if (m->cases.bytes > m->cases.most_bytes) {
-    sct_cases_empty(m, m->cases.most_bytes / 2);
+    sct_cases_empty(m, m->cases.most_bytes); /* the next candidate has the same cases */
   }
 }
 

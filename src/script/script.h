@@ -44,7 +44,10 @@ sct_status sct_script_dry_run(const char *subject, sct_script_fn fn, void *ctx, 
  * and those that it forks: `texts` of the form NAME=VALUE, borrowed. SCT_EUSAGE for another form or
  * a name that is given twice. */
 sct_status sct_script_set_params(const char *const *texts, int n, sct_error *err);
-/* Appends them as they are written on a command line: " -p fields=7 -p 'unit=m s'". */
+/* More sizes for every spec that is loaded from here on, in such processes: `texts` of the form
+ * row=1000,col=2000, borrowed. */
+void sct_script_set_sizes(const char *const *texts, int n);
+/* Appends parameters as they are written on a command line: " -p fields=7 -p 'unit=m s'". */
 void sct_script_show_params(sct_str *out);
 /* Runs the spec at `path` and fills `out` (finished: sct_spec_finish has run). On failure `out` is
  * zeroed and err holds "file:line: error: ..." with the source line and the nearest legal name.

@@ -1,36 +1,39 @@
-/* script_params - values that users give the parameters of specs, `-p NAME=VALUE`. */
+/* script_params - what users give specs from outside: values of parameters, `-p NAME=VALUE`, and
+ * more sizes, `--add-size NAME=N,...`. */
 #include <string.h>
 
 #include "script/script_internal.h"
 
 #define NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
-static struct {
+typedef struct texts {
   int n;
   const char *const *texts;
-} given; /* for the life of the process, which processes that it forks inherit */
+} texts;
+
+/* for the life of the process, which processes that it forks inherit */
+static texts given, more_sizes;
 
 static size_t name_length(const char *text) {
   const size_t n = strspn(text, NAME_LETTERS);
   return text[n] == '=' && !(text[0] >= '0' && text[0] <= '9') ? n : 0;
 }
 
-sct_status sct_script_set_params(const char *const *texts, int n, sct_error *err) {
+sct_status sct_script_set_params(const char *const *list, int n, sct_error *err) {
   for (int k = 0; k < n; k++) {
-    const size_t length = name_length(texts[k]);
+    const size_t length = name_length(list[k]);
     if (length == 0) {
       return sct_fail(err, SCT_EUSAGE, "-p '%s': expected NAME=VALUE, such as -p fields=7",
-                      texts[k]);
+                      list[k]);
     }
     for (int other = 0; other < k; other++) {
-      if (strncmp(texts[k], texts[other], length + 1) == 0) {
+      if (strncmp(list[k], list[other], length + 1) == 0) {
         return sct_fail(err, SCT_EUSAGE, "the parameter '%.*s' is given twice", (int)length,
-                        texts[k]);
+                        list[k]);
       }
     }
   }
-  given.n = n;
-  given.texts = texts;
+  given = (texts){n, list};
   return SCT_OK;
 }
 
@@ -58,6 +61,20 @@ int sct_script_core_given_params(lua_State *L) {
     lua_pushlstring(L, given.texts[k], length);
     lua_pushstring(L, given.texts[k] + length + 1);
     lua_rawset(L, -3);
+  }
+  return 1;
+}
+
+void sct_script_set_sizes(const char *const *list, int n) {
+  more_sizes = (texts){n, list};
+}
+
+/* core.given_sizes() -> texts */
+int sct_script_core_given_sizes(lua_State *L) {
+  lua_createtable(L, more_sizes.n, 0);
+  for (int k = 0; k < more_sizes.n; k++) {
+    lua_pushstring(L, more_sizes.texts[k]);
+    lua_rawseti(L, -2, k + 1);
   }
   return 1;
 }

@@ -511,6 +511,9 @@ static void read_sizes(lua_State *L, sct_script_loader *ld, int kernel) {
   sct_spec *spec = ld->spec;
   const sct_script_chunk *chunk = sct_script_find_chunk(&ld->sb, spec->file);
   spec->n_sizes = sct_script_list_length(L, kernel, "sizes");
+  lua_getfield(L, kernel, "n_added");
+  spec->n_added = (int)lua_tointeger(L, -1);
+  lua_pop(L, 1);
   spec->sizes = SCT_ARENA_NEW(&spec->arena, sct_size, spec->n_sizes);
   for (int k = 0; k < spec->n_sizes; k++) {
     sct_size *size = &spec->sizes[k];

@@ -432,11 +432,11 @@ typedef struct sct_spec {
   sct_ragged ragged;
   int n_own; /* not part of the hash: what else is measured does not depend on them */
   sct_own *own;
-  int step;          /* whose body is being checked */
-  const char *body;  /* as written, trimmed; of steps: one below the other */
-  int body_line;     /* where its first line stands in `file` */
-  bool body_in_file; /* the file holds the body byte for byte, so its lines can be pointed at */
-  int n_sizes;
+  int step;             /* whose body is being checked */
+  const char *body;     /* as written, trimmed; of steps: one below the other */
+  int body_line;        /* where its first line stands in `file` */
+  bool body_in_file;    /* the file holds the body byte for byte, so its lines can be pointed at */
+  int n_sizes, n_added; /* the last n_added come from outside; no part of the hash */
   sct_size *sizes;
   bool host;        /* arrays of the host are cut into chunks; not part of the hash */
   bool host_given;  /* ... by the kernel's `host`, not an array's */

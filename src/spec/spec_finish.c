@@ -131,7 +131,7 @@ static void write_canonical(sct_spec *spec, const char *bodies) {
     print_operand(&text, spec, &spec->operands[k]);
   }
   sct_str_printf(&text, "%stolerance %.17g\n", bodies, spec->tolerance);
-  for (int k = 0; k < spec->n_sizes; k++) {
+  for (int k = 0; k < spec->n_sizes - spec->n_added; k++) {
     sct_str_printf(&text, "size %s\n", spec->sizes[k].label);
   }
   spec->canonical = sct_arena_strdup(&spec->arena, sct_str_c(&text));

@@ -336,6 +336,21 @@ static void what_was_tuned_is_emitted_and_compiles(void **state) {
   fx_free(&r);
 }
 
+static void a_size_more_joins_the_header(void **state) {
+  (void)state;
+  fx_result r = {0};
+  fx_write("twice.lua", TWICE_SPEC("2.0f"));
+  fx_run(&r, "tune", "twice.lua", "--store", "more.db", "-d", "virtual:h200", "--max-candidates",
+         "2");
+  fx_run(&r, "tune", "twice.lua", "--store", "more.db", "-d", "virtual:h200", "--max-candidates",
+         "2", "--add-size", "i=777");
+  fx_expect(&r, 0, "i=777: reads ", NULL);
+  fx_run(&r, "emit", "twice.lua", "--store", "more.db");
+  fx_expect(&r, 0, " i=777 ", NULL);
+  fx_expect(&r, 0, " i=20000 ", NULL);
+  fx_free(&r);
+}
+
 static void emit_refuses_what_was_not_tuned(void **state) {
   (void)state;
   fx_result r = {0};
@@ -523,6 +538,7 @@ int main(void) {
       cmocka_unit_test(a_body_without_a_value_is_no_reference),
       cmocka_unit_test(shapes_where_naive_is_faster_come_with_the_header),
       cmocka_unit_test(what_was_tuned_is_emitted_and_compiles),
+      cmocka_unit_test(a_size_more_joins_the_header),
       cmocka_unit_test(emit_refuses_what_was_not_tuned),
       cmocka_unit_test(a_layout_from_outside_is_tuned_and_emitted),
       cmocka_unit_test(a_strategy_from_outside_is_counted_and_emitted),

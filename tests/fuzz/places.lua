@@ -96,8 +96,8 @@ function M.fused(outer, inner, by)
 end
 
 --- What index array `index` holds, in a dimension of the array's own: by itself, as a * index + b,
---- or with a term over dimension `beside` (nil: none). `shared`: different values may meet. `exact`:
---- nothing lies behind.
+--- or with a term over dimension `beside` (nil: none). `shared`: different values may meet;
+--- `exact`: nothing lies behind.
 function M.through(r, dim, index, beside, shared, exact)
   index.by, index.first, index.term = 1, 0, nil
   local held, pad = "at_" .. index.name, r:chance(10) and r:int(1, 5) or nil

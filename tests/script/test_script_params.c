@@ -1,4 +1,4 @@
-/* Parameters of specs: defaults, values from outside, and what is refused. */
+/* Parameters of specs and more sizes: defaults, values from outside, and what is refused. */
 #include "script_test.h"
 
 #define CALL "s.params { fields = 2, scale = 0.5, to = 'soa', whole = true }"
@@ -25,6 +25,7 @@ static void give(int n, const char *const *texts) {
 
 static int forget(void **state) {
   give(0, NULL);
+  sct_script_set_sizes(NULL, 0);
   return remove_folder(state);
 }
 
@@ -117,6 +118,51 @@ static void test_they_are_shown_for_a_shell(void **state) {
   sct_str_free(&shown);
 }
 
+/* ---- more sizes ---- */
+
+#define ROWS                                                                                       \
+  "local s = require 'sectile'\n"                                                                  \
+  "return s.kernel {\n"                                                                            \
+  "  name = 'k', dims = { 'i', 'j' }, inputs = { s.array('a', 'f32') },\n"                         \
+  "  outputs = { s.array('b', 'f32') }, body = 'b = a;',\n"                                        \
+  "  sizes = { { i = 8, j = 4 } },\n"                                                              \
+  "}\n"
+
+static void test_more_sizes_leave_the_spec_what_it_is(void **state) {
+  (void)state;
+  static const char *const more[] = {"i=100,j=3", " j = 5 , i = 1"};
+  load_ok(ROWS);
+  const sct_hash alone = spec.hash;
+  sct_spec_free(&spec);
+  sct_script_set_sizes(more, SCT_COUNT(more));
+  load_ok(ROWS);
+  assert_int_equal(spec.n_sizes, 3);
+  assert_string_equal(spec.sizes[1].label, "i=100 j=3");
+  assert_string_equal(spec.sizes[2].label, "i=1 j=5");
+  assert_memory_equal(&spec.hash, &alone, sizeof alone);
+  sct_spec_free(&spec);
+}
+
+static void test_texts_that_are_no_sizes(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *says;
+  } cases[] = {
+      {"i=100", "this size lacks the extent of 'j'"},
+      {"i=100,j=3,k=1", "there is no dimension, index array or mask 'k'; did you mean 'i'?"},
+      {"i=100,j=x", "j must be a whole number, not x"},
+      {"i=-1,j=1", "extent i = -1 is negative"},
+      {"i=8,j=4", "size 'i=8 j=4' appears twice"},
+      {"i=1,i=2,j=1", "--add-size 'i=1,i=2,j=1': i stands there twice"},
+      {"100", "--add-size '100': expected NAME=NUMBER and commas"},
+      {"", "--add-size '': expected NAME=NUMBER and commas"},
+  };
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    sct_script_set_sizes(&cases[k].text, 1);
+    assert_fails(ROWS, "spec.lua", 2, cases[k].says);
+  }
+}
+
 int main(void) {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, make_folder, forget)
   const struct CMUnitTest tests[] = {
@@ -127,6 +173,8 @@ int main(void) {
       TEST(test_wrong_calls),
       TEST(test_texts_that_are_no_parameters),
       TEST(test_they_are_shown_for_a_shell),
+      TEST(test_more_sizes_leave_the_spec_what_it_is),
+      TEST(test_texts_that_are_no_sizes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

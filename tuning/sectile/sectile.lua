@@ -411,13 +411,31 @@ local function copy_scalars(list, place)
   end)
 end
 
+-- A size that `--add-size row=1000,col=2000` gave.
+local function given_size(text, place)
+  local size = {}
+  for part in (text .. ","):gmatch "([^,]*)," do
+    local name, value = part:match "^%s*([%a_][%w_]*)%s*=%s*(%S+)%s*$"
+    if not name or size[name] then
+      check.fail(place, "--add-size '%s': %s", text, name and name .. " stands there twice"
+        or "expected NAME=NUMBER and commas, such as --add-size row=1000,col=2000")
+    end
+    size[name] = math.tointeger(value) or value
+  end
+  return size
+end
+
 local function copy_sizes(list, place)
   check.list(list, "table", "sizes", place)
-  if #list > MAX_SIZES then
-    check.fail_key(place, "sizes", "%d sizes; at most %d are tuned for one kernel", #list,
+  local sizes = kit.map(list, kit.copy)
+  for _, text in ipairs(core.given_sizes()) do
+    sizes[#sizes + 1] = given_size(text, place)
+  end
+  if #sizes > MAX_SIZES then
+    check.fail_key(place, "sizes", "%d sizes; at most %d are tuned for one kernel", #sizes,
       MAX_SIZES)
   end
-  return kit.map(list, kit.copy)
+  return sizes
 end
 
 -- Copies of the arrays; one without dims has the kernel's.
@@ -612,6 +630,7 @@ function M.kernel(options)
     scalars = copy_scalars(options.scalars or {}, place), inputs = inputs,
     outputs = outputs,
     body = options.body or "", sizes = copy_sizes(options.sizes, place),
+    n_added = #core.given_sizes(),
     steps = options.steps and copy_steps(options.steps, inputs, place),
     ragged = options.ragged and copy_ragged(options.ragged, place),
     values = options.index and copy_computed(options, place),

@@ -260,6 +260,7 @@ ptx_links *sct_ptx_links_new(const ptx_code *c) {
       add_links(l, c, &c->blocks[b]);
     }
   }
+  SCT_GROW(l->slots, l->n_slots, l->cap_slots); /* of a kernel that only returns, too */
   drop_unwritten(l, c);
   return l;
 }
