@@ -87,7 +87,8 @@ static sct_status open_thing(sct_job_side *s, sct_host_thing thing, void **out, 
   case SCT_HOST_MEMORY:
     SCT_TRY(sct_worker_alloc(w, &room, &made, err));
     *out = sct_host(sct_worker_data(&w->buffers[made.buffer]));
-    return sct_worker_set(w, &(sct_ask_set){made.buffer, p->job->in->poison}, err);
+    SCT_TRY(sct_worker_set(w, &(sct_ask_set){made.buffer, p->job->in->poison}, err));
+    return p->backend->ops->sync(p->backend, err); /* what sets a workspace is on another stream */
   case SCT_HOST_RING:
     SCT_TRY(sct_worker_open_block(w, &p->rings[p->n_rings], SCT_HOST_LOCKED, bytes, err));
     *out = memset(p->rings[p->n_rings++].host, p->job->in->poison, (size_t)bytes);

@@ -14,13 +14,14 @@
 /* ---- a lazy driver ---- */
 
 enum { MOST_STREAMS = 64, MOST_ITEMS = 1024, MOST_EVENTS = 4096 };
-typedef enum item_kind { COPY, KERNEL, RECORD, WAIT } item_kind;
+typedef enum item_kind { COPY, SET, KERNEL, RECORD, WAIT } item_kind;
 typedef struct item {
   item_kind kind;
   uint8_t *to;
   const uint8_t *from, *table;
   size_t bytes;
   int event, stream, until; /* RECORD; of WAIT: items of a stream that must be done */
+  int value;                /* of SET */
 } item;
 static struct lazy_stream {
   item items[MOST_ITEMS];
@@ -50,6 +51,8 @@ static void run_until(int stream, int until) {
     const item *i = &s->items[s->done++];
     if (i->kind == COPY) {
       memcpy(i->to, i->from, i->bytes);
+    } else if (i->kind == SET) {
+      memset(i->to, i->value, i->bytes);
     } else if (i->kind == WAIT) {
       run_until(i->stream, i->until);
     } else if (i->kind == RECORD) {
@@ -159,6 +162,9 @@ static int lazy_copy_to_host(void *to, uint64_t from, size_t bytes, void *stream
   assert_true(bytes > 0);
   return add(stream, (item){.kind = COPY, .to = to, .from = sct_host(from), .bytes = bytes});
 }
+static int lazy_set(uint64_t to, unsigned char value, size_t bytes, void *stream) {
+  return add(stream, (item){.kind = SET, .to = sct_host(to), .value = value, .bytes = bytes});
+}
 static int lazy_launch(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                        unsigned bz, unsigned shared, void *stream, void **args, void **extra) {
   uint64_t values[4];
@@ -208,6 +214,7 @@ static void *find_symbol(void *library, const char *name) {
              {"cuEventElapsedTime", (function *)lazy_event_elapsed},
              {"cuMemcpyHtoDAsync_v2", (function *)lazy_copy_to_device},
              {"cuMemcpyDtoHAsync_v2", (function *)lazy_copy_to_host},
+             {"cuMemsetD8Async", (function *)lazy_set},
              {"cuLaunchKernel", (function *)lazy_launch},
              {"cuDeviceGetCount", (function *)lazy_count},
              {"cuDeviceGet", (function *)lazy_device},
@@ -247,9 +254,12 @@ static void lazy_release(sct_backend *b, sct_cuda_ptr p) {
   n_alive--;
   sct_free(sct_host(p));
 }
+static sct_status lazy_poison(sct_backend *b, sct_cuda_ptr p, uint8_t byte, int64_t bytes,
+                              sct_error *err) {
+  return sct_cuda_set(((lazy_backend *)b)->cuda, p, byte, bytes, err);
+}
 static sct_status lazy_sync(sct_backend *b, sct_error *err) {
-  (void)b, (void)err;
-  return SCT_OK;
+  return sct_cuda_sync(((lazy_backend *)b)->cuda, err);
 }
 static int lazy_last(sct_backend *b) {
   return sct_cuda_last(((lazy_backend *)b)->cuda);
@@ -265,7 +275,7 @@ static const sct_backend_ops ops = {
     .release = lazy_release,
     .upload = sct_host_upload,
     .download = sct_host_download,
-    .set = sct_host_set,
+    .set = lazy_poison,
     .sync = lazy_sync,
     .last = lazy_last,
     .make_current = lazy_current,
@@ -285,6 +295,7 @@ static struct work {
   sct_worker_kernel kernels[DEVICES];
   uint8_t *bytes[ARRAYS]; /* as buffers have them */
   bool chain;             /* each chunk's kernel replaces what the one before has left */
+  bool workspace;         /* kernels have a workspace in place of the table */
   sct_got_host got;
 } work;
 
@@ -295,6 +306,7 @@ static sct_host_kernel kernel_of(int device, int devices, bool ring) {
                        .end = (device + 1) * N / devices,
                        .n_arrays = ARRAYS,
                        .pageable = ring,
+                       .workspace_bytes = work.workspace ? 4 : 0,
                        .base = {[OUT] = work.chain ? CHUNK : 0, [TABLE] = 4},
                        .step = {[IN] = 1, [OUT] = !work.chain},
                        .is_in = {[IN] = 1, [TABLE] = 1},
@@ -312,7 +324,7 @@ static sct_host_launch launch_of(int device, int64_t extent, sct_ask_arg args[4]
   args[0] = (sct_ask_arg){.kind = SCT_ARG_CHUNK, .number = IN};
   args[1] = (sct_ask_arg){.kind = SCT_ARG_CHUNK, .number = OUT};
   args[2] = (sct_ask_arg){.value = (const uint8_t *)bytes, .n_value = sizeof *bytes};
-  args[3] = (sct_ask_arg){.kind = SCT_ARG_CHUNK, .number = TABLE};
+  args[3] = (sct_ask_arg){.kind = SCT_ARG_CHUNK, .number = work.workspace ? ARRAYS : TABLE};
   return (sct_host_launch){
       .device = device,
       .extent = extent,
@@ -352,6 +364,7 @@ static sct_status run(int devices, bool ring, int threads, int samples, sct_erro
                             .n_most_steps = devices,
                             .launches = launches,
                             .n_launches = n,
+                            .poison = 0xa5,
                             .least = samples,
                             .most = samples};
   for (int s = 0; s < MOST_STREAMS; s++) {
@@ -375,7 +388,7 @@ static bool is_right(void) {
   const int last = N - N % CHUNK; /* the last chunk is what is left of a chain */
   for (int k = 0; k < (work.chain ? N % CHUNK : N); k++) {
     const uint8_t in = work.bytes[IN][work.chain ? last + k : k];
-    right = right && work.bytes[OUT][k] == (uint8_t)(in + 7);
+    right = right && work.bytes[OUT][k] == (uint8_t)(in + (work.workspace ? 0 : 7));
   }
   return right;
 }
@@ -497,6 +510,15 @@ static void threads_wait_for_one_another(void **state) {
   }
 }
 
+/* What they are set to first must not come after that. */
+static void workspaces_are_cleared(void **state) {
+  (void)state;
+  sct_error err = {0};
+  work.workspace = true;
+  assert_int_equal(run(1, true, THREADS, 2, &err), SCT_OK);
+  assert_true(is_right());
+}
+
 static void what_fails_is_reported_and_leaves_nothing(void **state) {
   (void)state;
   int n_failures = 0;
@@ -563,6 +585,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test_setup_teardown(two_devices_bring_their_halves, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_traced_run_says_when, set_up, tear_down),
       cmocka_unit_test_setup_teardown(threads_wait_for_one_another, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(workspaces_are_cleared, set_up, tear_down),
       cmocka_unit_test(without_threads_it_comes_back_too),
       cmocka_unit_test_setup_teardown(what_fails_is_reported_and_leaves_nothing, set_up, tear_down),
   };
