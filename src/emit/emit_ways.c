@@ -1,12 +1,11 @@
 /* Defaults of NAME_host: the fastest ways of those that `transfer` timed, as no model knows the
  * host's caches. */
 #include "emit/emit_internal.h"
+#include "measure/measure.h"
 
 #include <string.h>
 
-#define MOST_MIB     1024
-#define MOST_STREAMS 8
-#define MOST_THREADS 64
+#define MOST_MIB 1024
 
 static int number(const json_t *axes, const char *key, int most) {
   const json_int_t value = json_integer_value(json_object_get(axes, key));
@@ -21,8 +20,8 @@ static bool take_ways(emit_ways *out, const sct_row_result *rows, int n) {
     SCT_OWNED_PTR(json_t) axes = sct_json_load(rows[k].candidate.axes);
     const char *const memory = json_string_value(json_object_get(axes, "memory"));
     const int mib = number(axes, "chunk_mib", MOST_MIB);
-    const int streams = number(axes, "streams", MOST_STREAMS);
-    const int threads = number(axes, "threads", MOST_THREADS);
+    const int streams = number(axes, "streams", SCT_MAX_STREAMS);
+    const int threads = number(axes, "threads", SCT_MAX_HOST_THREADS);
     const double ns = rows[k].outcome.times.median_ns; /* 0: not timed */
     if (!memory || mib == 0 || streams == 0 || ns <= 0 || number(axes, "devices", 2) > 1 ||
         !sct_row_is_ok(&rows[k].outcome)) {

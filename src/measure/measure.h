@@ -235,50 +235,15 @@ typedef struct sct_host_way {
                   of its own; 0 counts as 1, which is all there is of mapped arrays */
 } sct_host_way;
 
-/* What one of the devices does: elements [begin, end) of the dimension, in slots and by threads of
- * the host that follow those of the device before. */
-typedef struct sct_host_part {
-  int64_t begin, end, n_chunks;
-  int n_threads, n_slots, first_thread, first_slot;
-} sct_host_part;
-
-/* Chunks differ in their halos at either end, and in the length of the last one. */
-#define SCT_MAX_CHUNKS 8
-
-/* A launch for chunks of a slot with the same extents; where kernels use arrays of the device, for
- * one, whose elements begin at `first`. */
-typedef struct sct_chunk_launch {
-  int slot, extent;
-  int64_t first;
-} sct_chunk_launch;
-
-/* The operations of a way, in the order of NAME_host in headers. */
+/* A way for a size, as the host's code knows it, and what its chunks come to. */
 typedef struct sct_pipeline {
   const sct_spec *spec;
   sct_host_way way;
   int layout[SCT_MAX_OPERANDS];
   const sct_size *size;
-  /* Arrays that stay on the device: kernels use them in place, or a copy where a chunk also
-   * computes elements of another one. */
-  bool is_direct[SCT_MAX_OPERANDS], is_staged[SCT_MAX_OPERANDS];
-  bool is_in[SCT_MAX_OPERANDS];     /* it is copied to the device, or staged */
-  bool is_whole[SCT_MAX_OPERANDS];  /* once, for all chunks */
-  bool is_shared[SCT_MAX_OPERANDS]; /* chunks go onto it, one after the other */
-  int start[SCT_MAX_OPERANDS]; /* what each byte is set to before points fall on it; -1: nothing */
-  int64_t step[SCT_MAX_OPERANDS]; /* bytes of the array for each element of the dimension */
-  int64_t bytes[SCT_MAX_OPERANDS], room[SCT_MAX_OPERANDS]; /* of an array; of it on the device */
-  sct_host_part parts[SCT_MAX_DEVICES];
-  int n_parts;
-  int64_t n_chunks;       /* of all parts, as are ... */
-  int n_threads, n_slots; /* ... these; a slot has room for a chunk; stream slot % streams */
-  int64_t extent[SCT_MAX_CHUNKS]; /* of the chunks that differ, halos included */
-  int n_extents;
-  sct_chunk_launch *launches;
-  int n_launches, cap_launches;
-  /* Those of a device follow those of the one before. A buffer or ring is slot * n_operands +
-   * operand, a launch one of `launches`. */
-  sct_host_op *ops;
-  int n_ops, cap_ops;
+  sct_host_kernel kernels[SCT_MAX_DEVICES]; /* [way.devices], each with its part */
+  sct_host_options options[SCT_MAX_DEVICES];
+  sct_timeline dry; /* where nothing takes time */
 } sct_pipeline;
 
 /* Without elements it has no operations. Borrows spec and size. SCT_EUSAGE: too many operations;
@@ -289,13 +254,11 @@ void sct_pipeline_free(sct_pipeline *p); /* leaves a zeroed struct */
 /* An operand that is one for all chunks, so that no two devices can have parts of it: it stays on
  * the device, or each chunk adds to it. -1: there is none. */
 int sct_pipeline_shared(const sct_pipeline *p);
-bool sct_pipeline_combines(const sct_pipeline *p);        /* some array is shared by chunks */
-int sct_pipeline_device(const sct_pipeline *p, int slot); /* whose slot it is */
-bool sct_pipeline_uses(const sct_pipeline *p, int slot);  /* any chunk does */
+/* Bytes of an operand, and how many of them the host's arrays send to the device, or get back. */
+int64_t sct_pipeline_bytes(const sct_pipeline *p, int op);
+int64_t sct_pipeline_copied(const sct_pipeline *p, int op, bool back);
 /* The extents of chunk number k of those that differ. */
 void sct_pipeline_extents(const sct_pipeline *p, int k, int64_t out[SCT_MAX_EXTENTS]);
-/* The operations for the model: all but how long they take. out: [n_ops] */
-void sct_pipeline_steps(const sct_pipeline *p, sct_pipe_step *out);
 /* Makes `way` fit a size so small that kernels can be interpreted; dims[n_dims] receives it. */
 void sct_pipeline_small(const sct_spec *spec, const sct_size *size, sct_host_way *way,
                         int64_t *dims);
@@ -307,15 +270,15 @@ void sct_measure_set_peer(sct_measure *m, const sct_measure *peer);
  * extents, else the naive variant. The arrays hold seeded data, outputs poison; they must become
  * what the naive variant makes of all at once. Samples are end to end, from the first call until
  * the host knows that all is done: at least `least`, at most `most` for limit_ns; none where most
- * is 0. steps: [n_ops] of sct_pipeline_steps(), receive when each began and ended in a further run.
- * SCT_ENOTVERIFIED if the naive variant fails. Free the samples. */
+ * is 0. *timeline receives what a further run queued, and when each began and ended; it is zero
+ * before. SCT_ENOTVERIFIED if the naive variant fails. Free the samples and the timeline. */
 typedef struct sct_sample_limits {
   int least, most;
   int64_t limit_ns;
 } sct_sample_limits;
 sct_status sct_measure_pipeline(sct_measure *m, const sct_binary *candidate, const sct_pipeline *p,
                                 const sct_sample_limits *limits, sct_timing *out,
-                                sct_pipe_step *steps, sct_error *err);
+                                sct_timeline *timeline, sct_error *err);
 /* The extents of the legal size whose dimensions are dims. false: there is none. */
 bool sct_measure_small_size(sct_measure *m, const int64_t *dims, int64_t extent[SCT_MAX_EXTENTS]);
 

@@ -5,157 +5,73 @@
 
 #define POISON 0xa5
 
-/* What a pipeline has on the device, and the kernels that it launches. */
+/* What the worker is asked: launches for all extents that chunks have. */
 typedef struct run {
   sct_measure *m;
   const sct_pipeline *p;
-  sct_job jobs[SCT_MAX_DEVICES][2]; /* of each device: the naive variant and the candidate */
-  int64_t *buffers; /* [n_slots][n_operands]; arrays that all need in a device's first slot */
-  int64_t workspace[SCT_MAX_SLOTS];
-  sct_ask_launch *launches; /* [p->n_launches] */
-  sct_launch_room *rooms;
-  sct_host_op *ops;
+  sct_job jobs[SCT_MAX_DEVICES][2]; /* of each device: the candidate and the naive variant */
+  sct_host_kernel kernels[SCT_MAX_DEVICES];
+  sct_host_launch launches[SCT_MAX_HOST_LAUNCHES];
+  sct_launch_room rooms[SCT_MAX_HOST_LAUNCHES];
+  int n_launches;
 } run;
 
-static int first_slot(const run *r, int slot) {
-  return r->p->parts[sct_pipeline_device(r->p, slot)].first_slot;
-}
-
-/* The buffer of a slot for an array that kernels do not use in place. */
-static int64_t *buffer_at(const run *r, int slot, int op) {
-  const int of = r->p->is_whole[op] ? first_slot(r, slot) : slot;
-  return &r->buffers[of * r->p->spec->n_operands + op];
-}
-
 static int64_t workspace_bytes(const run *r) {
-  const int64_t naive = r->jobs[0][0].binary->code->workspace_bytes;
+  const int64_t one = r->jobs[0][0].binary->code->workspace_bytes;
   const int64_t other = r->jobs[0][1].binary->code->workspace_bytes;
-  return naive > other ? naive : other;
+  return one > other ? one : other;
 }
 
-static sct_status open_buffer(run *r, int slot, int64_t bytes, uint8_t byte, int64_t *buffer,
-                              sct_error *err) {
-  SCT_TRY(sct_remote_alloc_on(r->m, bytes, sct_pipeline_device(r->p, slot), buffer, err));
-  return sct_ask_SET(r->m, &(sct_ask_set){*buffer, byte}, NULL, err);
-}
-
-static sct_status open_slots(run *r, sct_error *err) {
-  const int n_operands = r->p->spec->n_operands;
-  const int64_t workspace = workspace_bytes(r);
-  for (int s = 0; s < r->p->n_slots; s++) {
-    if (!sct_pipeline_uses(r->p, s)) {
-      continue;
-    }
-    for (int k = 0; k < n_operands && r->p->way.memory != SCT_HOST_MAPPED; k++) {
-      if ((s == first_slot(r, s) || !r->p->is_whole[k]) && !r->p->is_direct[k]) {
-        SCT_TRY(open_buffer(r, s, r->p->room[k], POISON, buffer_at(r, s, k), err));
-      }
-    }
-    if (workspace > 0) {
-      SCT_TRY(open_buffer(r, s, workspace, 0, &r->workspace[s], err));
+static sct_status add_launch(run *r, int device, const sct_job *job, const sct_shape *shape,
+                             sct_verdict *verdict, sct_error *err) {
+  const sct_spec *spec = r->p->spec;
+  const sct_kernel_code *code = job->binary->code;
+  sct_target target = {.shape = shape, .buffer = r->m->timed.buffer};
+  sct_launch_room *room = &r->rooms[r->n_launches];
+  sct_param params[SCT_MAX_ARGS];
+  SCT_TRY(sct_code_blocks(shape, code, &target.blocks, verdict, err));
+  sct_host_launch *l = &r->launches[r->n_launches++];
+  *l = (sct_host_launch){.device = device,
+                         .extent = shape->extent[spec->chunk_dim],
+                         .align = code->align,
+                         .n_align = code->align ? spec->n_operands : 0,
+                         .launch = sct_remote_launch(r->m, job, &target, room)};
+  const int n = sct_code_params(params, spec, code);
+  for (int k = 0; k < l->launch.n_args; k++) {
+    sct_ask_arg *arg = &room->args[k];
+    if (arg->kind == SCT_ARG_WORKSPACE) {
+      *arg = (sct_ask_arg){.kind = SCT_ARG_CHUNK, .number = spec->n_operands};
+    } else if (k < n && params[k].kind == SCT_PARAM_ARRAY) {
+      *arg = (sct_ask_arg){.kind = SCT_ARG_CHUNK, .number = params[k].number};
     }
   }
   return SCT_OK;
 }
 
-static void close_slots(run *r) {
-  sct_wire freed = {0};
-  sct_remote_put_freed(&freed, r->buffers, r->p->n_slots * r->p->spec->n_operands);
-  sct_remote_put_freed(&freed, r->workspace, SCT_MAX_SLOTS);
-  sct_remote_free(r->m, &freed);
-}
-
-/* What a kernel needs at these extents, of parts of the device's arrays too. */
-static bool is_allowed(const run *r, const sct_kernel_code *code, const int64_t *extents,
-                       int64_t first) {
-  bool allowed = sct_code_allows(&r->m->addressing, code, extents);
-  for (int k = 0; k < r->p->spec->n_operands; k++) {
-    const int64_t at = first * r->p->step[k];
-    allowed = allowed && (!r->p->is_direct[k] || !code->align || at % code->align[k] == 0);
-  }
-  return allowed;
-}
-
-/* An array of the device as it is, a mapped one, or what the slot has of it. */
-static sct_ask_arg array_arg(const run *r, const sct_chunk_launch *l, int op) {
-  if (r->p->is_direct[op]) {
-    return (sct_ask_arg){.kind = SCT_ARG_BUFFER,
-                         .number = r->m->timed.buffer[op],
-                         .offset = l->first * r->p->step[op]};
-  }
-  return r->p->way.memory == SCT_HOST_MAPPED
-             ? (sct_ask_arg){.kind = SCT_ARG_HOST, .number = op}
-             : (sct_ask_arg){.kind = SCT_ARG_BUFFER, .number = *buffer_at(r, l->slot, op)};
-}
-
-static sct_status set_launch(run *r, int which, sct_verdict *verdict, sct_error *err) {
-  const sct_spec *spec = r->p->spec;
-  const sct_chunk_launch *l = &r->p->launches[which];
+/* The candidate where it is right, and behind it the naive variant, for what is not aligned. */
+static sct_status add_launches(run *r, int device, int which, sct_verdict *verdict,
+                               sct_error *err) {
   int64_t extents[SCT_MAX_EXTENTS];
-  sct_param params[SCT_MAX_ARGS];
   sct_shape shape;
-  sct_pipeline_extents(r->p, l->extent, extents);
+  sct_status status = SCT_OK;
+  sct_pipeline_extents(r->p, which, extents);
   SCT_TRY(sct_shape_init(&shape, &r->m->addressing, extents, r->p->size->fill, err));
-  const sct_job *jobs = r->jobs[sct_pipeline_device(r->p, l->slot)];
-  const sct_job *job = &jobs[is_allowed(r, jobs[1].binary->code, extents, l->first)];
-  sct_target target = {.shape = &shape, .buffer = r->m->timed.buffer};
-  const sct_status status =
-      sct_code_blocks(&shape, job->binary->code, &target.blocks, verdict, err);
-  if (status == SCT_OK) {
-    r->launches[which] = sct_remote_launch(r->m, job, &target, &r->rooms[which]);
-  }
-  const int n = sct_code_params(params, spec, job->binary->code);
-  for (int k = 0; k < r->launches[which].n_args; k++) {
-    sct_ask_arg *arg = &r->rooms[which].args[k];
-    if (arg->kind == SCT_ARG_WORKSPACE) { /* each slot has one of its own */
-      *arg = (sct_ask_arg){.kind = SCT_ARG_BUFFER, .number = r->workspace[l->slot]};
-    } else if (k < n && params[k].kind == SCT_PARAM_ARRAY) {
-      *arg = array_arg(r, l, params[k].number);
+  for (int k = 0; k < 2 && status == SCT_OK; k++) {
+    const sct_job *job = &r->jobs[device][k];
+    if (k > 0 || sct_code_allows(&r->m->addressing, job->binary->code, extents)) {
+      status = add_launch(r, device, job, &shape, verdict, err);
     }
   }
   sct_shape_free(&shape);
   return status;
 }
 
-#define RING_ALIGN 4096
-
-/* What the first n operands need of a slot's ring, on one of the two ways. */
-static int64_t ring_room(const sct_pipeline *p, int n, bool is_out) {
-  int64_t bytes = 0;
-  for (int k = 0; k < n; k++) {
-    const bool goes = is_out ? p->spec->operands[k].is_output : p->is_in[k];
-    if (goes && !p->is_whole[k] && !p->spec->operands[k].stays) {
-      bytes += (p->room[k] + RING_ALIGN - 1) / RING_ALIGN * RING_ALIGN;
-    }
-  }
-  return bytes;
-}
-
-/* What comes back takes the place of what went. */
-static int64_t slot_bytes(const sct_pipeline *p) {
-  const int64_t in = ring_room(p, p->spec->n_operands, false);
-  const int64_t out = ring_room(p, p->spec->n_operands, true);
-  return in > out ? in : out;
-}
-
-static int64_t ring_at(const sct_pipeline *p, const sct_host_op *op) {
-  const bool is_out = op->kind == SCT_HOST_OP_OUT || op->kind == SCT_HOST_OP_FROM_RING;
-  return op->ring / p->spec->n_operands * slot_bytes(p) + ring_room(p, op->array, is_out);
-}
-
-/* Buffers and places in the ring as the worker has them. */
-static sct_status set_ops(run *r, sct_verdict *verdict, sct_error *err) {
-  for (int k = 0; k < r->p->n_launches; k++) {
-    SCT_TRY(set_launch(r, k, verdict, err));
-  }
-  for (int k = 0; k < r->p->n_ops; k++) {
-    sct_host_op *op = &r->ops[k];
-    *op = r->p->ops[k];
-    if (op->kind != SCT_HOST_OP_KERNEL) {
-      const bool own = op->kind == SCT_HOST_OP_SET && op->other >= 0;
-      op->buffer = own ? r->m->timed.buffer[op->other] : r->buffers[op->buffer];
-      op->other = op->other >= 0 ? r->m->timed.buffer[op->other] : -1;
-      op->ring = op->ring >= 0 ? ring_at(r->p, op) : -1;
+static sct_status set_launches(run *r, sct_verdict *verdict, sct_error *err) {
+  for (int d = 0; d < r->p->way.devices; d++) {
+    r->kernels[d] = r->p->kernels[d];
+    r->kernels[d].workspace_bytes = workspace_bytes(r);
+    for (int k = 0; k < r->p->dry.n_extents && verdict->outcome == SCT_OUT_OK; k++) {
+      SCT_TRY(add_launches(r, d, k, verdict, err));
     }
   }
   return SCT_OK;
@@ -165,61 +81,76 @@ static void set_arrays(const run *r, sct_host_array arrays[SCT_MAX_OPERANDS]) {
   const sct_timed *t = &r->m->timed;
   for (int k = 0; k < r->p->spec->n_operands; k++) {
     const bool is_output = k >= r->p->spec->n_inputs, stays = r->p->spec->operands[k].stays;
-    arrays[k] = (sct_host_array){.bytes = stays ? 0 : r->p->bytes[k],
+    arrays[k] = (sct_host_array){.bytes = stays ? 0 : sct_pipeline_bytes(r->p, k),
                                  .from = stays       ? -1
                                          : is_output ? t->prefill[k]
                                                      : t->buffer[k],
-                                 .to = is_output && !stays ? t->buffer[k] : -1};
+                                 .to = is_output && !stays ? t->buffer[k] : -1,
+                                 .buffer = stays ? t->buffer[k] : -1};
   }
 }
 
-static void take_times(const sct_got_host *got, sct_pipe_step *steps) {
-  for (int64_t k = 0; k < got->n_times; k++) {
-    const double begin = got->times[k].begin_ns, end = got->times[k].end_ns;
-    steps[k].begin_ns = begin > 0 ? begin : 0; /* no NaN, whoever answers */
-    steps[k].end_ns = end > 0 ? end : 0;
+/* false: what the worker says of an operation cannot be. */
+static bool take_steps(const sct_got_host *got, sct_timeline *out) {
+  out->steps = sct_realloc(out->steps, sizeof *out->steps * (size_t)(got->n_steps + 1));
+  out->n_steps = (int)got->n_steps;
+  for (int k = 0; k < out->n_steps; k++) {
+    sct_pipe_step *s = &out->steps[k];
+    *s = got->steps[k];
+    if ((unsigned)s->engine >= SCT_N_ENGINES || s->device < 0 || s->device >= SCT_MAX_DEVICES ||
+        s->thread < 0 || s->thread >= SCT_MAX_DEVICES * SCT_MAX_HOST_THREADS || s->stream < 0 ||
+        s->stream >= SCT_MAX_STREAMS) {
+      return false;
+    }
+    s->begin_ns = s->begin_ns > 0 ? s->begin_ns : 0; /* no NaN, whoever answers */
+    s->end_ns = s->end_ns > 0 ? s->end_ns : 0;
   }
-  sct_model_measured_begins(steps, (int)got->n_times);
+  sct_model_measured_begins(out->steps, out->n_steps);
+  return true;
 }
 
 static sct_status ask(run *r, const sct_sample_limits *limits, sct_timing *out,
-                      sct_pipe_step *steps, sct_error *err) {
+                      sct_timeline *timeline, sct_audit *audit, sct_error *err) {
   sct_host_array arrays[SCT_MAX_OPERANDS];
+  int64_t n_steps[SCT_MAX_DEVICES] = {0};
   sct_got_host got = {0};
   set_arrays(r, arrays);
+  for (int k = 0; k < r->p->dry.n_steps; k++) {
+    n_steps[r->p->dry.steps[k].device]++;
+  }
   const sct_ask_host request = {.memory = r->p->way.memory,
                                 .poison = POISON,
                                 .arrays = arrays,
                                 .n_arrays = r->p->spec->n_operands,
-                                .ring_bytes =
-                                    r->p->way.threads > 0 ? r->p->n_slots * slot_bytes(r->p) : 0,
+                                .kernels = r->kernels,
+                                .n_kernels = r->p->way.devices,
+                                .options = r->p->options,
+                                .n_options = r->p->way.devices,
+                                .most_steps = n_steps,
+                                .n_most_steps = r->p->way.devices,
                                 .launches = r->launches,
-                                .n_launches = r->p->n_launches,
-                                .ops = r->ops,
-                                .n_ops = r->p->n_ops,
-                                .n_streams = r->p->way.streams,
+                                .n_launches = r->n_launches,
                                 .least = limits->least,
                                 .most = limits->most,
                                 .limit_ns = limits->limit_ns};
   sct_worker_ask(&r->m->worker, SCT_OP_HOST, &request, 3 * r->m->request_ns + limits->limit_ns,
                  &r->m->reply, &got);
-  if (r->m->reply.kind == SCT_REPLY_NOMEM) { /* of the host */
+  if (r->m->reply.kind == SCT_REPLY_NOMEM) { /* of the host, or the device */
     sct_verdict_set(&out->verdict, SCT_OUT_TOO_LARGE, "%s", r->m->reply.text);
     return SCT_OK;
   }
   SCT_TRY(sct_reply_evaluate(&r->m->reply, "", &out->verdict, err));
-  if (out->verdict.outcome == SCT_OUT_OK && got.n_times != r->p->n_ops) {
-    return sct_fail(err, SCT_EINTERNAL, "malformed answer to HOST");
+  if (out->verdict.outcome != SCT_OUT_OK) {
+    return SCT_OK;
   }
-  if (out->verdict.outcome == SCT_OUT_OK) {
-    out->times.n_samples = (int)got.n_samples_ns;
-    out->times.samples_ns = sct_alloc(sizeof(double) * (size_t)(got.n_samples_ns + 1));
-    for (int k = 0; k < out->times.n_samples; k++) {
-      out->times.samples_ns[k] = got.samples_ns[k];
-    }
-    take_times(&got, steps);
+  *audit = got.audit;
+  out->times.n_samples = (int)got.n_samples_ns;
+  out->times.samples_ns = sct_alloc(sizeof(double) * (size_t)(got.n_samples_ns + 1));
+  for (int k = 0; k < out->times.n_samples; k++) {
+    out->times.samples_ns[k] = got.samples_ns[k];
   }
-  return SCT_OK;
+  return take_steps(&got, timeline) ? SCT_OK
+                                    : sct_fail(err, SCT_EINTERNAL, "malformed answer to HOST");
 }
 
 static bool has_outputs_that_stay(const run *r) {
@@ -232,17 +163,17 @@ static bool has_outputs_that_stay(const run *r) {
 
 /* Outputs that stay are set anew for the run that is compared: samples may have updated them. */
 static sct_status ask_all(run *r, const sct_sample_limits *limits, sct_timing *out,
-                          sct_pipe_step *steps, sct_error *err) {
+                          sct_timeline *timeline, sct_audit *audit, sct_error *err) {
   const sct_sample_limits none = {0};
   if (!has_outputs_that_stay(r)) {
-    return ask(r, limits, out, steps, err);
+    return ask(r, limits, out, timeline, audit, err);
   }
   SCT_TRY(sct_timed_poison(r->m, err));
-  SCT_TRY(ask(r, limits, out, steps, err));
+  SCT_TRY(ask(r, limits, out, timeline, audit, err));
   if (limits->most > 0 && out->verdict.outcome == SCT_OUT_OK) {
     sct_timing compared = {.verdict = {.outcome = SCT_OUT_OK}};
     SCT_TRY(sct_timed_poison(r->m, err));
-    const sct_status status = ask(r, &none, &compared, steps, err);
+    const sct_status status = ask(r, &none, &compared, timeline, audit, err);
     out->verdict = compared.verdict;
     sct_free(compared.times.samples_ns);
     return status;
@@ -250,12 +181,10 @@ static sct_status ask_all(run *r, const sct_sample_limits *limits, sct_timing *o
   return SCT_OK;
 }
 
-static sct_status check(run *r, sct_verdict *verdict, sct_error *err) {
-  sct_audit audit;
+static sct_status check(run *r, const sct_audit *audit, sct_verdict *verdict, sct_error *err) {
   SCT_TRY(sct_timed_compare_all(r->m, verdict, err));
-  SCT_TRY(sct_ask_AUDIT(r->m, &(sct_ask_audit){.n_buffers = 0}, &audit, err));
-  sct_evaluate_audit(verdict, &r->m->timed.shape, r->m->timed.buffer, &audit);
-  if (audit.damage != SCT_DAMAGE_NONE) {
+  sct_evaluate_audit(verdict, &r->m->timed.shape, r->m->timed.buffer, audit);
+  if (audit->damage != SCT_DAMAGE_NONE) {
     sct_child_kill(&r->m->worker);
   }
   return SCT_OK;
@@ -266,7 +195,7 @@ static sct_status load_kernels(run *r, sct_verdict *v, sct_error *err) {
   for (int k = 0; k < 2 && v->outcome == SCT_OUT_OK; k++) {
     SCT_TRY(sct_remote_load(r->m, r->jobs[0][k].binary, &r->jobs[0][k], v, err));
   }
-  if (r->p->n_parts == 1 || v->outcome != SCT_OUT_OK) {
+  if (r->p->way.devices == 1 || v->outcome != SCT_OUT_OK) {
     return SCT_OK;
   }
   if (!r->m->peer) {
@@ -281,48 +210,32 @@ static sct_status load_kernels(run *r, sct_verdict *v, sct_error *err) {
 }
 
 static sct_status load_and_run(run *r, const sct_sample_limits *limits, sct_timing *out,
-                               sct_pipe_step *steps, sct_error *err) {
+                               sct_timeline *timeline, sct_error *err) {
   sct_verdict *v = &out->verdict;
+  sct_audit audit = {0};
   SCT_TRY(load_kernels(r, v, err));
   if (v->outcome == SCT_OUT_OK) {
-    SCT_TRY(open_slots(r, err));
-    SCT_TRY(set_ops(r, v, err));
+    SCT_TRY(set_launches(r, v, err));
   }
   if (v->outcome == SCT_OUT_OK) {
-    SCT_TRY(ask_all(r, limits, out, steps, err));
+    SCT_TRY(ask_all(r, limits, out, timeline, &audit, err));
   }
-  return v->outcome == SCT_OUT_OK ? check(r, v, err) : SCT_OK;
+  return v->outcome == SCT_OUT_OK ? check(r, &audit, v, err) : SCT_OK;
 }
 
 static sct_status run_pipeline(sct_measure *m, const sct_binary *candidate, const sct_pipeline *p,
                                const sct_sample_limits *limits, sct_timing *out,
-                               sct_pipe_step *steps, sct_error *err) {
-  const size_t n_buffers = (size_t)(p->n_slots * p->spec->n_operands);
-  const size_t n_launches = (size_t)p->n_launches;
-  run r = {.m = m,
-           .p = p,
-           .buffers = sct_alloc(sizeof *r.buffers * (n_buffers + 1)),
-           .launches = sct_alloc(sizeof *r.launches * (n_launches + 1)),
-           .rooms = sct_alloc(sizeof *r.rooms * (n_launches + 1)),
-           .ops = sct_alloc(sizeof *r.ops * (size_t)p->n_ops)};
+                               sct_timeline *timeline, sct_error *err) {
+  SCT_OWNED run *r = sct_alloc(sizeof *r);
+  r->m = m;
+  r->p = p;
   for (int d = 0; d < SCT_MAX_DEVICES; d++) {
-    r.jobs[d][0] = (sct_job){.binary = &m->naive, .kernel = -1};
-    r.jobs[d][1] = (sct_job){.binary = candidate, .kernel = -1};
+    r->jobs[d][0] = (sct_job){.binary = candidate, .kernel = -1};
+    r->jobs[d][1] = (sct_job){.binary = &m->naive, .kernel = -1};
   }
-  memset(r.buffers, 0xff, sizeof *r.buffers * n_buffers);
-  memset(r.workspace, 0xff, sizeof r.workspace);
-  sct_status status = load_and_run(&r, limits, out, steps, err);
-  close_slots(&r);
+  const sct_status status = load_and_run(r, limits, out, timeline, err);
   for (int k = 2 * SCT_MAX_DEVICES - 1; k >= 0; k--) {
-    sct_remote_unload(m, &r.jobs[k / 2][k % 2]);
-  }
-  sct_free(r.buffers);
-  sct_free(r.launches);
-  sct_free(r.rooms);
-  sct_free(r.ops);
-  if (status == SCT_ENOMEM) { /* of the device */
-    sct_verdict_set(&out->verdict, SCT_OUT_TOO_LARGE, "%s", err ? err->text : "");
-    status = SCT_OK;
+    sct_remote_unload(m, &r->jobs[k / 2][k % 2]);
   }
   return status;
 }
@@ -333,10 +246,10 @@ void sct_measure_set_peer(sct_measure *m, const sct_measure *peer) {
 
 sct_status sct_measure_pipeline(sct_measure *m, const sct_binary *candidate, const sct_pipeline *p,
                                 const sct_sample_limits *limits, sct_timing *out,
-                                sct_pipe_step *steps, sct_error *err) {
+                                sct_timeline *timeline, sct_error *err) {
   char where[128];
   *out = (sct_timing){.verdict = {.outcome = SCT_OUT_OK}};
-  if (!m->has_problem || p->n_ops == 0) {
+  if (!m->has_problem || p->dry.n_chunks == 0) {
     return sct_fail(err, SCT_EUSAGE, "there is nothing to run from the host and back");
   }
   SCT_TRY(sct_remote_ensure(m, err));
@@ -352,8 +265,7 @@ sct_status sct_measure_pipeline(sct_measure *m, const sct_binary *candidate, con
                     sct_outcome_text(m->timed.naive_verdict.outcome),
                     m->timed.naive_verdict.detail);
   }
-  sct_pipeline_steps(p, steps);
-  SCT_TRY(run_pipeline(m, candidate, p, limits, out, steps, err));
+  SCT_TRY(run_pipeline(m, candidate, p, limits, out, timeline, err));
   if (out->verdict.outcome != SCT_OUT_OK) {
     sct_free(out->times.samples_ns);
     out->times.samples_ns = NULL;

@@ -16,11 +16,6 @@ sct_status sct_remote_alloc(sct_measure *m, int64_t bytes, int64_t copies, int64
   return alloc(m, &(sct_ask_alloc){.bytes = bytes, .copies = copies}, buffer, err);
 }
 
-sct_status sct_remote_alloc_on(sct_measure *m, int64_t bytes, int device, int64_t *buffer,
-                               sct_error *err) {
-  return alloc(m, &(sct_ask_alloc){.bytes = bytes, .copies = 1, .device = device}, buffer, err);
-}
-
 sct_status sct_remote_alloc_at(sct_measure *m, const sct_shape *s, int op, int64_t residue,
                                int64_t *buffer, sct_error *err) {
   const sct_ask_alloc request = {.bytes = s->op[op].bytes,

@@ -202,9 +202,6 @@ sct_status sct_remote_ensure(sct_measure *m, sct_error *err);
 /* `copies` of the array; every other request means the first of them. */
 sct_status sct_remote_alloc(sct_measure *m, int64_t bytes, int64_t copies, int64_t *buffer,
                             sct_error *err);
-/* One copy on a device of the worker's; only SET, HOST and FREE take buffers of the second one. */
-sct_status sct_remote_alloc_on(sct_measure *m, int64_t bytes, int device, int64_t *buffer,
-                               sct_error *err);
 /* One copy of an array at an address that is `residue` modulo the least power of two that is more,
  * SCT_PLACE_BYTES or above; 0: as the driver has it. */
 sct_status sct_remote_alloc_at(sct_measure *m, const sct_shape *s, int op, int64_t residue,

@@ -14,6 +14,7 @@
 #ifndef SCT_MODEL_H
 #define SCT_MODEL_H
 
+#include "host/host.h"
 #include "space/space.h"
 
 typedef struct sct_count {
@@ -157,33 +158,36 @@ double sct_model_rounds(double loads);
 
 /* ---- copies that overlap with kernels (model_pipeline.c) ---- */
 
-/* What works in parallel with the others: copies each way, kernels, copies on the host. */
-typedef enum sct_engine {
-  SCT_ENGINE_IN,
-  SCT_ENGINE_KERNEL,
-  SCT_ENGINE_OUT,
-  SCT_ENGINE_HOST,
-  SCT_N_ENGINES
-} sct_engine;
 const char *sct_engine_name(sct_engine engine); /* "in", "kernel", "out", "host" */
 
-/* One operation of those that threads of a host queue, each its own in this order. */
-#define SCT_MAX_PIPE_THREADS 64
-#define SCT_MAX_PIPE_DEVICES 2
-typedef struct sct_pipe_step {
-  sct_engine engine;
-  int device;  /* that has engines and streams of its own */
-  int thread;  /* -1: before those of the device begin */
-  int stream;  /* what was queued there before has ended when it begins */
-  int after;   /* number of an earlier operation that has ended when it begins; -1: none */
-  bool blocks; /* the thread queues nothing more until it has ended; so with its own copies */
-  double ns;   /* that it takes */
-  double begin_ns, end_ns;
-} sct_pipe_step;
+/* What an operation takes: of bytes; a kernel of elements in the dimension that is cut. */
+typedef struct sct_pipe_costs {
+  sct_status (*ns)(void *ctx, double *ns, sct_host_work_kind work, int64_t amount, sct_error *err);
+  void *ctx;
+  bool blocks; /* copies of the host's arrays end before the thread goes on: these are pageable */
+} sct_pipe_costs;
 
-/* When each operation begins and ends: an engine of a device does one at a time, in order; of
- * copies on the host each thread does one. */
-void sct_model_pipeline(sct_pipe_step *steps, int n);
+/* Chunks differ in their halos at either end, and in the length of the last one. */
+#define SCT_MAX_CHUNKS 8
+
+/* What the host's code did: of each device what it queued, and which threads of the host took part,
+ * those of a device after those of the one before. */
+typedef struct sct_timeline {
+  sct_pipe_step *steps;
+  int n_steps, cap_steps, n_threads;
+  int64_t n_chunks, chunk;        /* elements of a chunk, as it was cut */
+  int64_t extent[SCT_MAX_CHUNKS]; /* of the chunks that differ, halos included */
+  int n_extents;
+} sct_timeline;
+void sct_timeline_free(sct_timeline *timeline); /* leaves a zeroed struct */
+
+/* Runs the host's code over clocks: an engine of a device does one operation at a time, in the
+ * order in which they were queued, when its stream has come to it; of copies on the host each
+ * thread does one, and who is done first has the next chunk. costs NULL: nothing takes time.
+ * [n_devices] */
+sct_status sct_model_pipeline(sct_timeline *out, const sct_host_kernel *kernels,
+                              const sct_host_options *options, int n_devices,
+                              const sct_pipe_costs *costs, sct_error *err);
 
 /* Corrects when measured operations began: measured is when their stream was free for them, and an
  * engine that was busy with others began them later. */

@@ -195,7 +195,8 @@ static int64_t look_at_arrays(session *s, const sct_size *size, const int *layou
   int64_t most = 1;
   if (sct_pipeline_make(&p, &s->cands.spec, layout, size, &whole, NULL) == SCT_OK) {
     for (int k = 0; k < s->cands.spec.n_operands; k++) {
-      most = p.step[k] > most && !p.is_direct[k] ? p.step[k] : most;
+      const bool copied = !p.kernels[0].is_direct[k];
+      most = copied && p.kernels[0].step[k] > most ? p.kernels[0].step[k] : most;
     }
     const int shared = sct_pipeline_shared(&p);
     if (shared >= 0 && s->opts->peer) {
@@ -209,32 +210,53 @@ static int64_t look_at_arrays(session *s, const sct_size *size, const int *layou
   return most;
 }
 
-static void take_steps(session *s, sct_host_row *row, const sct_pipe_step *steps, int n) {
-  row->steps = SCT_ARENA_NEW(&s->out->arena, sct_pipe_step, n + 1);
-  memcpy(row->steps, steps, sizeof *steps * (size_t)n);
-  row->n_steps = n;
-  row->overlap = sct_model_overlap(steps, n);
+static void take_timeline(session *s, sct_host_row *row, const sct_timeline *t) {
+  row->steps = SCT_ARENA_NEW(&s->out->arena, sct_pipe_step, t->n_steps + 1);
+  memcpy(row->steps, t->steps, sizeof *t->steps * (size_t)t->n_steps);
+  row->n_steps = t->n_steps;
+  row->overlap = sct_model_overlap(t->steps, t->n_steps);
+}
+
+typedef struct way_cost {
+  session *s;
+  const sct_pipeline *p;
+  int item;
+} way_cost;
+
+/* Of a kernel by its chunk's extents. */
+static sct_status cost(void *ctx, double *ns, sct_host_work_kind work, int64_t amount,
+                       sct_error *err) {
+  const way_cost *c = ctx;
+  session *s = c->s;
+  int64_t extent[SCT_MAX_EXTENTS];
+  if (work != SCT_HOST_KERNEL) {
+    *ns = sct_rates_ns(&s->rates, c->p, work, amount);
+    return SCT_OK;
+  }
+  memcpy(extent, c->p->size->extent, sizeof *extent * (size_t)c->p->spec->n_extents);
+  extent[c->p->spec->chunk_dim] = amount;
+  const sct_size chunk = {.extent = extent, .fill = c->p->size->fill, .label = "a chunk"};
+  const int used = sct_codegen_fits(&s->cands.spec, &s->cands.items[c->item].code, &chunk)
+                       ? c->item
+                       : sct_tune_naive_item(&s->cands, c->item);
+  SCT_TRY(kernel_time(s, used, &chunk, ns, err));
+  *ns = sct_rates_kernel_ns(&s->rates, c->p, *ns);
+  return SCT_OK;
 }
 
 static sct_status model_way(session *s, const sct_pipeline *p, int item, sct_host_row *row,
                             sct_error *err) {
-  double kernel_ns[SCT_MAX_CHUNKS] = {0};
-  for (int k = 0; k < p->n_extents; k++) {
-    int64_t extent[SCT_MAX_EXTENTS];
-    sct_pipeline_extents(p, k, extent);
-    const sct_size chunk = {.extent = extent, .fill = p->size->fill, .label = "a chunk"};
-    const int used = sct_codegen_fits(&s->cands.spec, &s->cands.items[item].code, &chunk)
-                         ? item
-                         : sct_tune_naive_item(&s->cands, item);
-    SCT_TRY(kernel_time(s, used, &chunk, &kernel_ns[k], err));
+  way_cost way = {s, p, item};
+  const sct_pipe_costs costs = {cost, &way, p->way.memory == SCT_HOST_PAGEABLE};
+  sct_timeline timeline = {0};
+  const sct_status status =
+      sct_model_pipeline(&timeline, p->kernels, p->options, p->way.devices, &costs, err);
+  if (status == SCT_OK) {
+    take_timeline(s, row, &timeline);
+    row->modelled_ns = row->overlap.total_ns;
   }
-  SCT_OWNED sct_pipe_step *steps = sct_alloc(sizeof *steps * (size_t)(p->n_ops + 1));
-  sct_pipeline_steps(p, steps);
-  sct_rates_fill(&s->rates, p, kernel_ns, steps);
-  sct_model_pipeline(steps, p->n_ops);
-  take_steps(s, row, steps, p->n_ops);
-  row->modelled_ns = row->overlap.total_ns;
-  return SCT_OK;
+  sct_timeline_free(&timeline);
+  return status;
 }
 
 /* What all copies of a pipeline take without gaps, and one kernel; the longest of them. */
@@ -242,9 +264,8 @@ static sct_status find_bound(session *s, const sct_pipeline *p, int item, sct_ho
                              sct_error *err) {
   z->bytes_in = z->bytes_out = z->bound_ns = 0;
   for (int k = 0; k < p->spec->n_operands; k++) {
-    const bool is_copied = !p->spec->operands[k].stays;
-    z->bytes_in += is_copied && p->is_in[k] ? (double)p->bytes[k] : 0;
-    z->bytes_out += is_copied && p->spec->operands[k].is_output ? (double)p->bytes[k] : 0;
+    z->bytes_in += (double)sct_pipeline_copied(p, k, false);
+    z->bytes_out += (double)sct_pipeline_copied(p, k, true);
   }
   z->engine_ns[SCT_ENGINE_IN] =
       sct_rates_copy_ns(&s->rates, SCT_HOST_LOCKED, SCT_BOTH_WAYS, z->bytes_in);
@@ -297,9 +318,13 @@ static sct_status run_pipeline(session *s, const sct_pipeline *p, int item, sct_
   const sct_sample_limits none = {0};
   const sct_binary binary = sct_tune_binary(&s->cands.items[item]);
   sct_timing t;
-  SCT_OWNED sct_pipe_step *steps = sct_alloc(sizeof *steps * (size_t)(p->n_ops + 1));
-  SCT_TRY(sct_measure_pipeline(s->device.measure, &binary, p, s->out->timed ? &limits : &none, &t,
-                               steps, err));
+  sct_timeline timeline = {0};
+  const sct_status status = sct_measure_pipeline(
+      s->device.measure, &binary, p, s->out->timed ? &limits : &none, &t, &timeline, err);
+  if (status != SCT_OK) {
+    sct_timeline_free(&timeline);
+    return status;
+  }
   row->outcome = t.verdict.outcome;
   if (t.verdict.outcome != SCT_OUT_OK) {
     row->failure = sct_arena_printf(&s->out->arena, "%s: %s", sct_outcome_text(t.verdict.outcome),
@@ -308,9 +333,10 @@ static sct_status run_pipeline(session *s, const sct_pipeline *p, int item, sct_
     row->times = t.times;
     row->times.samples_ns = SCT_ARENA_NEW(&s->out->arena, double, t.times.n_samples + 1);
     memcpy(row->times.samples_ns, t.times.samples_ns, sizeof(double) * (size_t)t.times.n_samples);
-    take_steps(s, row, steps, p->n_ops);
+    take_timeline(s, row, &timeline);
   }
   sct_times_free(&t.times);
+  sct_timeline_free(&timeline);
   return SCT_OK;
 }
 

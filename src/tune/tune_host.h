@@ -28,9 +28,10 @@ double sct_rates_copy_ns(const tune_rates *r, sct_host_kind kind, sct_way way, d
 /* Nanoseconds of a copy on the host by one of several threads that all copy. */
 double sct_rates_host_ns(const tune_rates *r, double bytes, int threads);
 double sct_rates_lock_ns(const tune_rates *r, double bytes);
-/* How long each operation takes, kernels by extent: kernel_ns[n_extents]. */
-void sct_rates_fill(const tune_rates *r, const sct_pipeline *p, const double *kernel_ns,
-                    sct_pipe_step *steps);
+/* What an operation of a way other than a kernel takes, and a kernel that would take kernel_ns. */
+double sct_rates_ns(const tune_rates *r, const sct_pipeline *p, sct_host_work_kind work,
+                    int64_t bytes);
+double sct_rates_kernel_ns(const tune_rates *r, const sct_pipeline *p, double kernel_ns);
 
 /* ---- what is kept (tune_host_store.c) ---- */
 

@@ -65,48 +65,34 @@ double sct_rates_lock_ns(const tune_rates *r, double bytes) {
 
 /* A kernel that works on the host's arrays waits for the link. Its reads and writes hardly overlap:
  * there 50 GB/s one way, 54 both ways together. */
-static double mapped_ns(const tune_rates *r, const sct_pipeline *p, double kernel_ns) {
+double sct_rates_kernel_ns(const tune_rates *r, const sct_pipeline *p, double kernel_ns) {
   double in = 0, out = 0;
-  for (int k = 0; k < p->spec->n_operands; k++) {
-    const bool is_copied = !p->spec->operands[k].stays;
-    in += is_copied && p->is_in[k] ? (double)p->bytes[k] : 0;
-    out += is_copied && p->spec->operands[k].is_output ? (double)p->bytes[k] : 0;
+  for (int k = 0; k < p->spec->n_operands && p->way.memory == SCT_HOST_MAPPED; k++) {
+    in += (double)sct_pipeline_copied(p, k, false);
+    out += (double)sct_pipeline_copied(p, k, true);
   }
   const double link_ns = sct_rates_copy_ns(r, SCT_HOST_MAPPED, SCT_TO_DEVICE, in) +
                          sct_rates_copy_ns(r, SCT_HOST_MAPPED, SCT_TO_HOST, out);
   return kernel_ns > link_ns ? kernel_ns : link_ns;
 }
 
-void sct_rates_fill(const tune_rates *r, const sct_pipeline *p, const double *kernel_ns,
-                    sct_pipe_step *steps) {
+double sct_rates_ns(const tune_rates *r, const sct_pipeline *p, sct_host_work_kind work,
+                    int64_t amount) {
   const bool direct = p->way.memory == SCT_HOST_PAGEABLE && p->way.threads == 0;
-  const sct_host_kind kind = direct ? SCT_HOST_PAGEABLE : SCT_HOST_LOCKED;
-  for (int k = 0; k < p->n_ops; k++) {
-    const sct_host_op *op = &p->ops[k];
-    const double bytes = (double)op->bytes;
-    const sct_way way = p->n_chunks > 1 && !direct   ? SCT_BOTH_WAYS
-                        : op->kind == SCT_HOST_OP_IN ? SCT_TO_DEVICE
-                                                     : SCT_TO_HOST;
-    switch (op->kind) {
-    case SCT_HOST_OP_KERNEL:
-      steps[k].ns = kernel_ns[p->launches[op->launch].extent];
-      steps[k].ns = p->way.memory == SCT_HOST_MAPPED ? mapped_ns(r, p, steps[k].ns) : steps[k].ns;
-      break;
-    case SCT_HOST_OP_IN:
-    case SCT_HOST_OP_OUT:
-      steps[k].ns = sct_rates_copy_ns(r, op->ring >= 0 ? SCT_HOST_LOCKED : kind, way, bytes);
-      break;
-    case SCT_HOST_OP_STAGE_IN:
-    case SCT_HOST_OP_STAGE_OUT:
-      steps[k].ns = r->device->launch_ns;
-      steps[k].ns += r->device->peak_bytes_s > 0 ? 2 * bytes / r->device->peak_bytes_s * 1e9 : 0;
-      break;
-    case SCT_HOST_OP_SET:
-      steps[k].ns = r->device->launch_ns;
-      steps[k].ns += r->device->peak_bytes_s > 0 ? bytes / r->device->peak_bytes_s * 1e9 : 0;
-      break;
-    default:
-      steps[k].ns = sct_rates_host_ns(r, bytes, p->n_threads);
-    }
+  const double bytes = (double)amount, peak = r->device->peak_bytes_s;
+  const double moved = work == SCT_HOST_STAGE ? 2 * bytes : bytes;
+  switch (work) {
+  case SCT_HOST_IN:
+  case SCT_HOST_OUT:
+    return sct_rates_copy_ns(r, direct ? SCT_HOST_PAGEABLE : SCT_HOST_LOCKED,
+                             p->dry.n_chunks > 1 && !direct ? SCT_BOTH_WAYS
+                             : work == SCT_HOST_IN          ? SCT_TO_DEVICE
+                                                            : SCT_TO_HOST,
+                             bytes);
+  case SCT_HOST_TO_RING:
+  case SCT_HOST_FROM_RING:
+    return sct_rates_host_ns(r, bytes, p->dry.n_threads);
+  default:
+    return r->device->launch_ns + (peak > 0 ? moved / peak * 1e9 : 0);
   }
 }

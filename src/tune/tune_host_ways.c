@@ -10,27 +10,21 @@ static void add_way(sct_host_size *z, sct_host_way way, int chunk_mib) {
   z->rows[z->n_rows++] = (sct_host_row){.way = way, .chunk_mib = chunk_mib};
 }
 
-/* Chunks of `bytes` bytes of the largest array, unless they are little more than a halo. */
-static int64_t chunk_of(const sct_spec *spec, int64_t bytes, int64_t step) {
-  const int64_t least = 8 * (spec->halo_before + spec->halo_after);
-  const int64_t chunk = bytes / step > least ? bytes / step : least;
-  return chunk > 0 ? chunk : 1;
-}
-
 void sct_host_list_ways(sct_host_size *z, const sct_spec *spec, int64_t step) {
+  const int64_t halo = spec->halo_before + spec->halo_after;
   add_way(z, (sct_host_way){SCT_HOST_PAGEABLE, 0, 1, 0, 1}, 0);
   add_way(z, (sct_host_way){SCT_HOST_LOCKED, 0, 1, 0, 1}, 0);
   if (!sct_spec_accumulates(spec)) { /* over the link, element by element */
     add_way(z, (sct_host_way){SCT_HOST_MAPPED, 0, 1, 0, 1}, 0);
   }
   for (int mib = 4; mib <= 64; mib *= 4) {
-    const int64_t chunk = chunk_of(spec, mib * MIB, step);
+    const int64_t chunk = sct_host_chunk_of(mib * MIB, step, halo);
     for (int streams = 2; streams <= 4 && chunk < z->n; streams++) {
       add_way(z, (sct_host_way){SCT_HOST_LOCKED, chunk, streams, 0, 1}, mib);
     }
   }
   for (int mib = 1; mib <= 4; mib *= 2) {
-    const int64_t chunk = chunk_of(spec, mib * MIB, step);
+    const int64_t chunk = sct_host_chunk_of(mib * MIB, step, halo);
     for (int threads = 4; threads <= 16 && chunk < z->n; threads *= 2) {
       add_way(z, (sct_host_way){SCT_HOST_PAGEABLE, chunk, RING_STREAMS, threads, 1}, mib);
     }

@@ -10,6 +10,7 @@
 #define SCT_WORKER_H
 
 #include "device/device.h"
+#include "host/host.h"
 #include "process/process.h"
 
 #define SCT_WORKER_ARG "--worker"
@@ -71,37 +72,17 @@ typedef struct sct_nearness {
   int64_t type, bytes, computed;
   double tolerance, usual;
 } sct_nearness;
-/* What an argument of a launch is: bytes, a buffer by its number, a workspace by its size, an
- * array of the host by its number (of HOST, and mapped). */
+/* What an argument of a launch is: bytes, a buffer by its number, a workspace by its size, what a
+ * chunk has of an array by its number, and behind all arrays its workspace. */
 typedef enum sct_arg_kind {
   SCT_ARG_VALUE,
   SCT_ARG_BUFFER,
   SCT_ARG_WORKSPACE,
-  SCT_ARG_HOST
+  SCT_ARG_CHUNK
 } sct_arg_kind;
-/* Operations of the request HOST: copies between an array of the host, or a ring, and the device;
- * kernels; copies on the host from an array to a ring and back; on the device; what sets an array's
- * bytes there. */
-typedef enum sct_host_op_kind {
-  SCT_HOST_OP_IN,
-  SCT_HOST_OP_KERNEL,
-  SCT_HOST_OP_OUT,
-  SCT_HOST_OP_TO_RING,
-  SCT_HOST_OP_FROM_RING,
-  SCT_HOST_OP_STAGE_IN, /* from an array of the device, and back */
-  SCT_HOST_OP_STAGE_OUT,
-  SCT_HOST_OP_SET,
-  SCT_N_HOST_OPS
-} sct_host_op_kind;
-#define SCT_MAX_DEVICES       2 /* that a list is for, each with its own streams and slots */
-#define SCT_MAX_HOST_THREADS  64
-#define SCT_MAX_STREAMS       8
-#define SCT_MAX_SLOTS         (2 * SCT_MAX_HOST_THREADS) /* chunks on their way */
-#define SCT_MAX_HOST_LAUNCHES (32 * SCT_MAX_SLOTS)
+#define SCT_MAX_DEVICES       2
+#define SCT_MAX_HOST_LAUNCHES 32 /* of two devices, by two kernels, of 8 extents */
 #define SCT_MAX_HOST_OPS      (1 << 16)
-typedef struct sct_host_time {
-  double begin_ns, end_ns; /* since the first one began */
-} sct_host_time;
 /* Results in addition to the CUresults (all below 1,000): what the interpreter of PTX found, the
  * diagnosis of kind k as SCT_RESULT_PTX + k; and PTX that it does not know. Neither ends the
  * worker. */

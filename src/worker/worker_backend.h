@@ -51,19 +51,6 @@ typedef struct sct_transfer {
   sct_cuda_ptr device[2]; /* of managed memory its alias */
 } sct_transfer;
 
-/* An operation of HOST with its addresses. */
-typedef struct sct_host_step {
-  sct_host_op_kind kind;
-  int on, thread, stream, after; /* on: which of the devices */
-  uint8_t *array, *ring;      /* ring: the host's side of a copy, where there is one; else NULL */
-  sct_cuda_ptr device, other; /* other: of STAGE, the array */
-  int64_t bytes;
-  uint8_t value; /* of SET */
-  const sct_cuda_kernel *kernel;
-  const sct_launch *launch;
-} sct_host_step;
-
-typedef struct sct_backend sct_backend;
 typedef struct sct_backend_ops {
   void (*close)(sct_backend *b);
   int (*last)(sct_backend *b); /* asking clears it */
@@ -143,11 +130,8 @@ typedef struct sct_backend_ops {
   sct_status (*make_current)(sct_backend *b, sct_error *err);
   /* One transfer: *ns from the call until the host knows that it is done. */
   sct_status (*transfer)(sct_backend *b, const sct_transfer *t, double *ns, sct_error *err);
-  /* Each thread of the host does its steps in their order; then all are waited for, after *ns.
-   * times: NULL, or of each step. A step waits only for one before it in the list.
-   * peer: device 1 of the steps, NULL where all are of `b`; calls are for `b` afterwards. */
-  sct_status (*run_steps)(sct_backend *b, sct_backend *peer, const sct_host_step *steps, int n,
-                          sct_host_time *times, double *ns, sct_error *err);
+  /* The session whose streams HOST uses. NULL: everything is done at once. */
+  sct_cuda *(*cuda)(sct_backend *b);
   int n_copies;
 } sct_backend_ops;
 struct sct_backend {
@@ -155,17 +139,9 @@ struct sct_backend {
   sct_device_desc desc;
 };
 
-/* Table entries for a GPU (worker_backend_cuda.c, worker_streams.c). */
+/* A launch on a GPU, on the session's current stream (worker_backend_cuda.c). */
 sct_status sct_gpu_launch(sct_cuda *cuda, const sct_cuda_kernel *kernel, const sct_launch *launch,
                           sct_error *err);
-/* streams: [SCT_MAX_STREAMS], those that were made before; the caller closes them. */
-typedef struct sct_gpu_device {
-  sct_cuda *cuda; /* NULL: there is none, and no step of it */
-  void **streams;
-} sct_gpu_device;
-sct_status sct_gpu_run_steps(const sct_gpu_device devices[SCT_MAX_DEVICES],
-                             const sct_host_step *steps, int n, sct_host_time *times, double *ns,
-                             sct_error *err);
 sct_status sct_backend_cuda_open(sct_backend **out, int ordinal, sct_error *err);
 /* The interpreter of PTX, as the device `desc` describes. */
 void sct_backend_ptx_open(sct_backend **out, const sct_device_desc *desc);
@@ -207,11 +183,6 @@ sct_status sct_host_block_open(sct_backend *b, sct_backend *peer, sct_host_block
                                sct_host_kind kind, int64_t bytes, sct_error *err);
 void sct_host_block_close(sct_backend *b, sct_backend *peer, sct_host_block *block);
 sct_status sct_host_transfer(sct_backend *b, const sct_transfer *t, double *ns, sct_error *err);
-/* One step after the other. */
-sct_status sct_host_run_steps(sct_backend *b, sct_backend *peer, const sct_host_step *steps, int n,
-                              sct_host_time *times, double *ns, sct_error *err);
-/* The host's copy of a step. */
-void sct_host_step_copy(const sct_host_step *step);
 sct_status sct_host_compare(sct_backend *b, sct_cuda_ptr a, sct_cuda_ptr ref, sct_cuda_ptr ref2,
                             int64_t bytes, int64_t *n_differ, int64_t *first, sct_error *err);
 

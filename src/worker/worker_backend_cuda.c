@@ -40,7 +40,6 @@ typedef struct cuda_backend {
   int64_t looked_ns;                 /* when it was asked for other processes last */
   int n_newcomers;                   /* and its answer */
   sct_gpu_process newcomer;
-  void *streams[SCT_MAX_STREAMS]; /* of HOST; NULL: not made yet */
 } cuda_backend;
 
 static cuda_backend *self(sct_backend *b) {
@@ -57,9 +56,6 @@ static void cuda_close(sct_backend *b) {
     sct_cuda_release(c->cuda, c->packed);
     sct_cuda_release(c->cuda, c->pieces_device);
     sct_cuda_host_free(c->cuda, (void *)c->mailbox);
-    for (int k = 0; k < SCT_MAX_STREAMS; k++) {
-      sct_cuda_stream_close(c->cuda, c->streams[k]);
-    }
     for (int k = 0; k < SCT_COUNT(own); k++) {
       sct_cuda_unload(c->cuda, own[k]);
     }
@@ -509,13 +505,8 @@ static sct_status cuda_transfer(sct_backend *b, const sct_transfer *t, double *n
   return status == SCT_OK ? synced : status; /* the first failure is reported */
 }
 
-static sct_status cuda_run_steps(sct_backend *b, sct_backend *peer, const sct_host_step *steps,
-                                 int n, sct_host_time *times, double *ns, sct_error *err) {
-  sct_gpu_device devices[SCT_MAX_DEVICES] = {{self(b)->cuda, self(b)->streams}};
-  if (peer) {
-    devices[1] = (sct_gpu_device){self(peer)->cuda, self(peer)->streams};
-  }
-  return sct_gpu_run_steps(devices, steps, n, times, ns, err);
+static sct_cuda *cuda_session(sct_backend *b) {
+  return self(b)->cuda;
 }
 
 static const sct_backend_ops cuda_ops = {
@@ -551,7 +542,7 @@ static const sct_backend_ops cuda_ops = {
     .block_close = cuda_block_close,
     .make_current = cuda_make_current,
     .transfer = cuda_transfer,
-    .run_steps = cuda_run_steps,
+    .cuda = cuda_session,
     .n_copies = 4,
 };
 

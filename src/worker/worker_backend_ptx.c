@@ -688,7 +688,6 @@ static const sct_backend_ops ptx_ops = {
     .block_open = ptx_block_open,
     .block_close = sct_host_block_close,
     .transfer = sct_host_transfer,
-    .run_steps = sct_host_run_steps,
     .n_copies = 1,
 };
 

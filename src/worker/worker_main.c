@@ -212,17 +212,8 @@ static sct_status set_arg(sct_worker_state *w, int64_t kernel, const sct_ask_arg
                      .stride = b->stride,
                      .name = b->name};
     return SCT_OK;
-  case SCT_ARG_HOST:
-    if (in->number >= w->host.n_arrays || w->host.arrays[in->number].alias == 0 ||
-        w->kernels[kernel].device > 0) {
-      return sct_worker_malformed(err);
-    }
-    *arg = (sct_arg){.value = {w->host.arrays[in->number].alias},
-                     .bytes = sizeof arg->value[0],
-                     .is_buffer = true,
-                     .buffer_bytes = w->host.bytes[in->number],
-                     .copies = 1,
-                     .name = ""};
+  case SCT_ARG_CHUNK: /* which a run from the host and back knows */
+    *arg = (sct_arg){.bytes = sizeof arg->value[0], .is_buffer = true, .copies = 1, .name = ""};
     return SCT_OK;
   default:
     *arg = (sct_arg){.bytes = (size_t)in->n_value};

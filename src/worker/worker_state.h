@@ -4,6 +4,8 @@
 
 #include "worker_backend.h"
 
+#include <stdatomic.h>
+
 typedef struct sct_worker_buffer {
   sct_cuda_ptr raw; /* guard, data, guard; 0: freed */
   int device;       /* whose memory it is */
@@ -37,12 +39,12 @@ typedef struct sct_worker_ends {
   sct_transfer at;
 } sct_worker_ends;
 
-/* Arrays of the host and a ring, which stay from one HOST to the next. */
+/* Arrays of the host, which stay from one HOST to the next. */
 typedef struct sct_worker_arrays {
   sct_host_kind memory;
   int n_arrays;
-  int64_t bytes[SCT_MAX_OPERANDS], ring_bytes; /* 0: there is no ring */
-  sct_host_block arrays[SCT_MAX_OPERANDS], ring;
+  int64_t bytes[SCT_MAX_OPERANDS];
+  sct_host_block arrays[SCT_MAX_OPERANDS];
 } sct_worker_arrays;
 
 typedef struct sct_worker_state {
@@ -99,6 +101,66 @@ void sct_worker_close_peer(sct_worker_state *w);
 sct_status sct_worker_open_backend(sct_worker_state *w, sct_backend **out, const sct_ask_open *in,
                                    sct_error *err);
 void sct_worker_close_host(sct_worker_state *w); /* worker_pipeline.c */
+/* Memory of the host, as much as is wanted where nothing is timed, too. */
+sct_status sct_worker_open_block(sct_worker_state *w, sct_host_block *out, sct_host_kind kind,
+                                 int64_t bytes, sct_error *err);
+
+/* ---- runs from the host and back (worker_streams.c) ---- */
+
+typedef struct sct_host_job sct_host_job;
+typedef struct sct_host_part sct_host_part;
+
+/* What a thread of the host has for the calls of host code on one device. */
+typedef struct sct_job_side {
+  sct_host_side side;
+  sct_host_part *part;
+  sct_cuda *cuda; /* NULL: everything is done at once */
+  int thread;
+} sct_job_side;
+
+typedef struct sct_host_traced {
+  sct_pipe_step step;
+  void *begin, *end; /* events; NULL: by the host's clock */
+} sct_host_traced;
+
+/* One device: a plan of the host's code, and what it has opened. */
+struct sct_host_part {
+  sct_host_job *job;
+  sct_job_side main;
+  sct_backend *backend;
+  sct_host_kernel kernel;
+  void *arrays[SCT_MAX_OPERANDS];
+  sct_host_plan *plan;   /* NULL: nothing is to be done there */
+  int device, n_threads; /* threads of the host that take its chunks */
+  void *streams[SCT_MAX_STREAMS];
+  int n_streams;
+  sct_host_block rings[2 * SCT_MAX_HOST_THREADS];
+  int n_rings;
+  sct_host_traced *traced; /* [in->most_steps[device]], with events */
+  atomic_llong n_traced;
+  void *base;      /* an event of a traced run, and ... */
+  int64_t base_ns; /* ... when it was, by the host's clock */
+};
+
+struct sct_host_job {
+  sct_worker_state *w;
+  const sct_ask_host *in;
+  const sct_launch *launches; /* [in->n_launches] but for what chunks have */
+  sct_host_part parts[SCT_MAX_DEVICES];
+  bool traces;
+  int64_t start_ns;
+  pthread_mutex_t lock; /* of what follows */
+  sct_status status;    /* what failed first */
+  sct_error err;
+};
+
+/* A plan for each device that has chunks; kernel and arrays of the parts are set. */
+sct_status sct_host_job_open(sct_host_job *job, sct_error *err);
+void sct_host_job_close(sct_host_job *job);
+/* One run on all devices, from the first call until the host knows that all is done. */
+sct_status sct_host_job_run(sct_host_job *job, double *ns, sct_error *err);
+/* A further one, and what it queued: out->steps is in w->memory. */
+sct_status sct_host_job_trace(sct_host_job *job, sct_got_host *out, sct_error *err);
 /* worker_buffers.c */
 void sct_worker_free_buffers(sct_worker_state *w);
 sct_status sct_worker_poison(sct_worker_state *w, const sct_ask_output *in, uint8_t byte,

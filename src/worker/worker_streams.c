@@ -1,343 +1,495 @@
-/* A list of copies and kernels on one or two GPUs: threads of the host queue their operations on
- * streams, as NAME_host does, and events say what waits for what and, in a traced run, when each
- * began and ended. Streams stay; events are made before the clock starts. Of two GPUs each has
+/* The host's code on devices: on a GPU its streams, events and threads are the driver's, else each
+ * call is done before it returns, and one thread has the chunks of all. Of two GPUs each has
  * threads of its own, one of which starts the others, as if two called NAME_host. */
-#include "worker_backend.h"
+#include "worker_state.h"
 
-#include <sched.h>
-#include <stdatomic.h>
+#include <string.h>
 
-typedef struct gpu_run gpu_run;
-typedef struct gpu_part gpu_part;
-
-typedef struct gpu_thread {
-  gpu_part *part;
-  sct_cuda *view;
-  int which; /* of the steps' threads; of those that begin a part it is not asked */
-  pthread_t thread;
-  bool started;
-  sct_status status;
-  sct_error err;
-} gpu_thread;
-
-/* What is one device's: its steps, streams, and threads [first, end). */
-struct gpu_part {
-  gpu_run *run;
-  sct_cuda *cuda;
-  void **streams;
-  int device, n_steps, n_streams, first, end;
-  gpu_thread threads[SCT_MAX_HOST_THREADS], lead;
-  atomic_bool failed; /* in one of its threads */
-  void *base;         /* an event of a traced run, and ... */
-  int64_t base_ns;    /* ... when it was, by the host's clock */
-};
-
-struct gpu_run {
-  const sct_host_step *steps;
-  int n;
-  sct_host_time *times; /* NULL: not traced */
-  void **begin, **end;  /* [n] events; NULL where times are not wanted */
-  atomic_bool *queued;  /* [n] */
-  int64_t start_ns;
-  gpu_part *parts; /* [SCT_MAX_DEVICES] */
-};
-
-static bool is_on_host(const sct_host_step *s) {
-  return s->kind == SCT_HOST_OP_TO_RING || s->kind == SCT_HOST_OP_FROM_RING;
+static sct_job_side *of(sct_host_side *s) {
+  return (sct_job_side *)(void *)s;
 }
 
-/* ---- one operation ---- */
-
-static sct_status queue_step(sct_cuda *cuda, const sct_host_step *s, sct_error *err) {
-  uint8_t *const host = s->ring ? s->ring : s->array;
-  if (s->kind == SCT_HOST_OP_KERNEL) {
-    return sct_gpu_launch(cuda, s->kernel, s->launch, err);
-  }
-  if (s->kind == SCT_HOST_OP_SET) {
-    return sct_cuda_set(cuda, s->device, s->value, s->bytes, err);
-  }
-  if (s->kind == SCT_HOST_OP_STAGE_IN || s->kind == SCT_HOST_OP_STAGE_OUT) {
-    const bool in = s->kind == SCT_HOST_OP_STAGE_IN;
-    return sct_cuda_copy(cuda, in ? s->device : s->other, in ? s->other : s->device, s->bytes, err);
-  }
-  return s->bytes == 0               ? SCT_OK
-         : s->kind == SCT_HOST_OP_IN ? sct_cuda_copy_in(cuda, s->device, host, s->bytes, err)
-                                     : sct_cuda_copy_out(cuda, host, s->device, s->bytes, err);
+static sct_cuda_ptr address(const void *p) {
+  return (sct_cuda_ptr)(uintptr_t)p;
 }
 
-static sct_status copy_on_host(gpu_run *r, sct_cuda *cuda, int k, sct_error *err) {
-  const sct_host_step *s = &r->steps[k];
-  if (s->after >= 0 && r->end[s->after]) {
-    SCT_TRY(sct_cuda_event_sync(cuda, r->end[s->after], err));
+/* The result of a call; what fails first is what the run reports. */
+static int result(sct_job_side *s, sct_status status, const sct_error *err) {
+  sct_host_job *job = s->part->job;
+  if (status != SCT_OK) {
+    pthread_mutex_lock(&job->lock);
+    if (job->status == SCT_OK) {
+      job->status = status;
+      job->err = *err;
+    }
+    pthread_mutex_unlock(&job->lock);
   }
-  const int64_t begin = sct_now_ns();
-  sct_host_step_copy(s);
-  if (r->times) {
-    r->times[k] =
-        (sct_host_time){(double)(begin - r->start_ns), (double)(sct_now_ns() - r->start_ns)};
+  return (int)status;
+}
+
+/* ---- traces ---- */
+
+static int stream_number(const sct_host_part *p, const void *stream) {
+  int k = 0;
+  while (k < p->n_streams && p->streams[k] != stream) {
+    k++;
+  }
+  return k < p->n_streams ? k : 0;
+}
+
+/* Else it is timed by the host's clock. */
+static bool has_events(const sct_job_side *s, const sct_host_traced *t) {
+  return s->cuda && t->step.engine != SCT_ENGINE_HOST;
+}
+
+/* Before an operation, whose stream is the current one; *out is NULL where nobody asks. */
+static sct_status begin_step(sct_job_side *s, sct_host_traced **out, const sct_host_work *work,
+                             sct_error *err) {
+  sct_host_part *p = s->part;
+  if (s->cuda) {
+    sct_cuda_set_stream(s->cuda, work->stream);
+  }
+  if (!p->job->traces) {
+    return SCT_OK;
+  }
+  const int64_t k = p->n_traced++;
+  if (k >= p->job->in->most_steps[p->device]) {
+    return sct_worker_malformed(err);
+  }
+  *out = &p->traced[k];
+  (*out)->step = (sct_pipe_step){.engine = sct_host_engine(work->kind),
+                                 .device = p->device,
+                                 .thread = s->thread,
+                                 .stream = stream_number(p, work->stream),
+                                 .begin_ns = (double)(sct_now_ns() - p->job->start_ns)};
+  return has_events(s, *out) ? sct_cuda_event_record(s->cuda, (*out)->begin, err) : SCT_OK;
+}
+
+static sct_status end_step(sct_job_side *s, sct_host_traced *t, sct_error *err) {
+  if (!t) {
+    return SCT_OK;
+  }
+  t->step.end_ns = (double)(sct_now_ns() - s->part->job->start_ns);
+  return has_events(s, t) ? sct_cuda_event_record(s->cuda, t->end, err) : SCT_OK;
+}
+
+/* ---- memory, streams and events ---- */
+
+/* What stands for streams and events where there are none is the part. */
+static sct_status open_thing(sct_job_side *s, sct_host_thing thing, void **out, int64_t bytes,
+                             sct_error *err) {
+  sct_host_part *p = s->part;
+  sct_worker_state *w = p->job->w;
+  const sct_ask_alloc room = {.bytes = bytes, .copies = 1, .device = p->device};
+  sct_a_buffer made = {0};
+  void *opened = p;
+  switch (thing) {
+  case SCT_HOST_MEMORY:
+    SCT_TRY(sct_worker_alloc(w, &room, &made, err));
+    *out = sct_host(sct_worker_data(&w->buffers[made.buffer]));
+    SCT_TRY(sct_worker_set(w, &(sct_ask_set){made.buffer, p->job->in->poison}, err));
+    return p->backend->ops->sync(p->backend, err); /* what sets a workspace is on another stream */
+  case SCT_HOST_RING:
+    SCT_TRY(sct_worker_open_block(w, &p->rings[p->n_rings], SCT_HOST_LOCKED, bytes, err));
+    *out = memset(p->rings[p->n_rings++].host, p->job->in->poison, (size_t)bytes);
+    return SCT_OK;
+  case SCT_HOST_STREAM:
+    SCT_TRY(s->cuda ? sct_cuda_stream_open(s->cuda, &opened, err) : SCT_OK);
+    *out = p->streams[p->n_streams++] = opened;
+    return SCT_OK;
+  default:
+    SCT_TRY(s->cuda ? sct_cuda_event_open(s->cuda, &opened, false, err) : SCT_OK);
+    *out = opened;
+    return SCT_OK;
+  }
+}
+
+static int side_open(sct_host_side *side, sct_host_thing thing, void **out, int64_t bytes) {
+  sct_error err = {0};
+  return result(of(side), open_thing(of(side), thing, out, bytes, &err), &err);
+}
+
+/* The buffer that an address lies in; NULL: none. */
+static const sct_worker_buffer *find_buffer(const sct_host_part *p, const void *at) {
+  const sct_worker_state *w = p->job->w;
+  for (size_t k = 0; k < w->n_buffers; k++) {
+    const sct_worker_buffer *b = &w->buffers[k];
+    if (b->raw != 0 && b->device == p->device && address(at) >= sct_worker_data(b) &&
+        address(at) <= sct_worker_data(b) + (uint64_t)b->bytes) {
+      return b;
+    }
+  }
+  return NULL;
+}
+
+static void side_close(sct_host_side *side, sct_host_thing thing, void *at) {
+  sct_job_side *s = of(side);
+  sct_host_part *p = s->part;
+  sct_worker_state *w = p->job->w;
+  if (thing == SCT_HOST_MEMORY) {
+    const int64_t id = find_buffer(p, at) - w->buffers;
+    (void)sct_worker_free(w, &(sct_ask_free){&id, 1}, NULL);
+  } else if (thing == SCT_HOST_STREAM && s->cuda) {
+    sct_cuda_set_stream(s->cuda, NULL); /* what comes next has one that is there */
+    sct_cuda_stream_close(s->cuda, at);
+  } else if (thing == SCT_HOST_EVENT && s->cuda) {
+    sct_cuda_event_close(s->cuda, at);
+  }
+  for (int k = 0; k < p->n_rings && thing == SCT_HOST_RING; k++) {
+    if (p->rings[k].host == at) {
+      w->backend->ops->block_close(w->backend, NULL, &p->rings[k]);
+    }
+  }
+}
+
+static int side_order(sct_host_side *side, sct_host_order order, void *event, void *stream) {
+  sct_job_side *s = of(side);
+  sct_error err = {0};
+  if (!s->cuda) {
+    return 0;
+  }
+  sct_cuda_set_stream(s->cuda, stream);
+  return result(s,
+                order == SCT_HOST_RECORD ? sct_cuda_event_record(s->cuda, event, &err)
+                : order == SCT_HOST_WAIT ? sct_cuda_event_wait(s->cuda, event, &err)
+                : event                  ? sct_cuda_event_sync(s->cuda, event, &err)
+                                         : sct_cuda_sync(s->cuda, &err),
+                &err);
+}
+
+/* ---- operations ---- */
+
+/* May the kernel have these parts of the device's arrays? */
+static bool is_aligned(const sct_host_part *p, const sct_host_launch *l, void *const *arrays) {
+  bool aligned = true;
+  for (int k = 0; k < l->n_align; k++) {
+    const uint64_t at = address(arrays[k]) - address(p->arrays[k]);
+    aligned =
+        aligned && (!p->kernel.is_direct[k] || l->align[k] <= 1 || at % (uint64_t)l->align[k] == 0);
+  }
+  return aligned;
+}
+
+/* What the interpreter must know of an array's part. */
+static void set_arg(const sct_host_part *p, sct_arg *arg, int64_t array, const void *at) {
+  const sct_worker_buffer *b = find_buffer(p, at);
+  arg->value[0] = address(at);
+  if (b) {
+    const int64_t offset = (int64_t)(address(at) - sct_worker_data(b));
+    arg->buffer_bytes = b->bytes - offset;
+    arg->residue = b->residue + offset;
+    arg->read_only = b->sealed;
+    arg->name = b->name;
+  } else { /* mapped */
+    arg->buffer_bytes = p->job->in->arrays[array].bytes;
+  }
+}
+
+/* The launch of a chunk, with its arrays. */
+static sct_status set_launch(const sct_host_part *p, const sct_host_work *work, sct_launch *launch,
+                             sct_error *err) {
+  const sct_ask_host *in = p->job->in;
+  int k = 0;
+  while (k < in->n_launches &&
+         (in->launches[k].device != p->device || in->launches[k].extent != work->amount ||
+          !is_aligned(p, &in->launches[k], work->arrays))) {
+    k++;
+  }
+  if (k == in->n_launches) {
+    return sct_worker_malformed(err);
+  }
+  *launch = p->job->launches[k];
+  for (int a = 0; a < launch->n_args; a++) {
+    const sct_ask_arg *asked = &in->launches[k].launch.args[a];
+    if (asked->kind == SCT_ARG_CHUNK) {
+      const bool is_array = asked->number < p->kernel.n_arrays;
+      set_arg(p, &launch->args[a], asked->number,
+              is_array ? work->arrays[asked->number] : work->workspace);
+    }
   }
   return SCT_OK;
 }
 
-static sct_status do_step(gpu_part *p, sct_cuda *cuda, int k, sct_error *err) {
-  gpu_run *r = p->run;
-  const sct_host_step *s = &r->steps[k];
-  if (is_on_host(s)) {
-    return copy_on_host(r, cuda, k, err);
+/* Queued on the current stream, or done. */
+static sct_status do_work(const sct_job_side *s, const sct_host_work *work, sct_error *err) {
+  sct_cuda *const gpu = s->cuda;
+  sct_backend *const b = s->part->backend;
+  const sct_cuda_ptr to = address(work->to), from = address(work->from);
+  const int64_t n = work->amount;
+  const uint8_t byte = (uint8_t)work->byte;
+  sct_launch launch;
+  switch (work->kind) {
+  case SCT_HOST_IN:
+    return gpu ? sct_cuda_copy_in(gpu, to, work->from, n, err)
+               : b->ops->upload(b, to, work->from, n, err);
+  case SCT_HOST_OUT:
+    return gpu ? sct_cuda_copy_out(gpu, work->to, from, n, err)
+               : b->ops->download(b, work->to, from, n, err);
+  case SCT_HOST_STAGE:
+    SCT_TRY(gpu ? sct_cuda_copy(gpu, to, from, n, err) : b->ops->copy(b, 0, to, from, n, err));
+    break;
+  case SCT_HOST_SET:
+    SCT_TRY(gpu ? sct_cuda_set(gpu, to, byte, n, err) : b->ops->set(b, to, byte, n, err));
+    break;
+  case SCT_HOST_KERNEL:
+    SCT_TRY(set_launch(s->part, work, &launch, err));
+    const sct_cuda_kernel *kernel = &s->part->job->w->kernels[launch.kernel].loaded;
+    SCT_TRY(gpu ? sct_gpu_launch(gpu, kernel, &launch, err)
+                : b->ops->launch(b, kernel, &launch, err));
+    break;
+  default:
+    sct_host_copy(work->to, work->from, n, work->kind == SCT_HOST_FROM_RING);
+    return SCT_OK;
   }
-  sct_cuda_set_stream(cuda, p->streams[s->stream]);
-  if (s->after >= 0 && r->end[s->after]) {
-    SCT_TRY(sct_cuda_event_wait(cuda, r->end[s->after], err));
-  }
-  if (r->begin[k]) {
-    SCT_TRY(sct_cuda_event_record(cuda, r->begin[k], err));
-  }
-  SCT_TRY(queue_step(cuda, s, err));
-  return r->end[k] ? sct_cuda_event_record(cuda, r->end[k], err) : SCT_OK;
+  return gpu ? SCT_OK : b->ops->sync(b, err);
 }
 
-static bool is_of(const gpu_part *p, int k) {
-  return p->run->steps[k].on == p->device;
-}
-
-/* Whether step k is done by `thread`: its own, and in the first thread also those of threads that
- * could not be started; -1: before the device's threads begin. */
-static bool takes(const gpu_part *p, int thread, int k) {
-  const int of = p->run->steps[k].thread;
-  return is_of(p, k) && (of == thread || (thread >= 0 && thread == p->first && of > thread &&
-                                          !p->threads[of].started));
-}
-
-/* Until another thread has queued what step k waits for. False: a thread has failed. */
-static bool wait_for_other(gpu_part *p, int k) {
-  const int after = p->run->steps[k].after;
-  while (after >= 0 && p->run->end[after] && !atomic_load(&p->run->queued[after])) {
-    if (atomic_load(&p->failed)) {
-      return false;
-    }
-    sched_yield();
-  }
-  return true;
-}
-
-/* What fails is reported by the thread that it happens to; the others of the device stop. */
-static sct_status do_steps(gpu_part *p, sct_cuda *cuda, int thread, sct_error *err) {
-  for (int k = 0; k < p->run->n; k++) {
-    if (!takes(p, thread, k)) {
-      continue;
-    }
-    if (!wait_for_other(p, k)) {
-      return SCT_OK;
-    }
-    const sct_status status = do_step(p, cuda, k, err);
-    if (status != SCT_OK) {
-      atomic_store(&p->failed, true);
-      return status;
-    }
-    atomic_store(&p->run->queued[k], true);
-  }
-  return SCT_OK;
+static int side_work(sct_host_side *side, const sct_host_work *work) {
+  sct_job_side *s = of(side);
+  sct_host_traced *t = NULL;
+  sct_error err = {0};
+  sct_status status = begin_step(s, &t, work, &err);
+  SCT_THEN(do_work(s, work, &err));
+  SCT_THEN(end_step(s, t, &err));
+  return result(s, status, &err);
 }
 
 /* ---- threads ---- */
 
-static void start(gpu_thread *t, gpu_part *p, int which, void *(*run)(void *)) {
-  *t = (gpu_thread){.part = p, .which = which, .view = sct_cuda_share(p->cuda)};
-  t->started = sct_thread_create(&t->thread, NULL, run, t) == 0;
+typedef struct gpu_thread {
+  sct_job_side own;
+  sct_host_call *call; /* NULL: all of its device */
+  pthread_t thread;
+  bool started;
+  int error;
+} gpu_thread;
+
+static int run_plan(sct_job_side *s) {
+  sct_host_enter(&s->side);
+  const int error = sct_host_run(s->part->plan, NULL);
+  const int synced = side_order(&s->side, SCT_HOST_SYNC, NULL, NULL);
+  return error != 0 ? error : synced;
 }
 
-/* Waits for one that was started; what fails first is reported. */
-static sct_status join(gpu_thread *t, sct_status status, sct_error *err) {
-  pthread_join(t->thread, NULL);
-  return status == SCT_OK && t->status != SCT_OK ? sct_fail(err, t->status, "%s", t->err.text)
-                                                 : status;
-}
-
-static void *run_thread(void *of) {
-  gpu_thread *t = of;
-  t->status = sct_cuda_make_current(t->view, &t->err);
-  if (t->status == SCT_OK) {
-    t->status = do_steps(t->part, t->view, t->which, &t->err);
+static void *run_thread(void *arg) {
+  gpu_thread *t = arg;
+  sct_error err = {0};
+  t->error = result(&t->own, sct_cuda_make_current(t->own.cuda, &err), &err);
+  sct_host_enter(&t->own.side);
+  if (t->error == 0) {
+    t->error = t->call ? sct_host_run_thread(t->call, t->own.thread) : run_plan(&t->own);
   }
-  if (t->status != SCT_OK) {
-    atomic_store(&t->part->failed, true);
-  }
+  sct_host_enter(NULL);
   return NULL;
 }
 
-/* All operations of a device, and all its streams at their ends. */
-static sct_status run_part(gpu_part *p, sct_cuda *cuda, sct_error *err) {
-  sct_status status = do_steps(p, cuda, -1, err);
-  for (int t = p->first + 1; t < p->end && status == SCT_OK; t++) {
-    start(&p->threads[t], p, t, run_thread);
-  }
-  SCT_THEN(do_steps(p, cuda, p->first, err));
-  for (int t = p->first + 1; t < p->end; t++) {
-    status = p->threads[t].started ? join(&p->threads[t], status, err) : status;
-    sct_cuda_unshare(p->threads[t].view, cuda);
-  }
-  for (int s = 0; s < p->n_streams; s++) {
-    if (p->streams[s]) {
-      sct_cuda_set_stream(cuda, p->streams[s]);
-      const sct_status synced = sct_cuda_sync(cuda, status == SCT_OK ? err : NULL);
-      status = status == SCT_OK ? synced : status;
-    }
-  }
-  sct_cuda_set_stream(cuda, NULL);
-  return status;
+static bool start(gpu_thread *t, const sct_job_side *s, sct_host_call *call, int thread) {
+  *t = (gpu_thread){.own = *s, .call = call};
+  t->own.thread = thread;
+  t->own.cuda = sct_cuda_share(s->cuda);
+  t->started = sct_thread_create(&t->thread, NULL, run_thread, t) == 0;
+  return t->started;
 }
 
-static void *run_lead(void *of) {
-  gpu_thread *t = of;
-  t->status = sct_cuda_make_current(t->view, &t->err);
-  if (t->status == SCT_OK) {
-    t->status = run_part(t->part, t->view, &t->err);
+/* Of one that was started; what failed there is reported. */
+static int join(gpu_thread *t, sct_cuda *cuda) {
+  if (t->started) {
+    pthread_join(t->thread, NULL);
   }
-  return NULL;
+  sct_cuda_unshare(t->own.cuda, cuda);
+  return t->error;
 }
 
-static sct_status run_all(gpu_run *r, sct_error *err) {
-  gpu_part *first = &r->parts[0], *second = &r->parts[1];
-  if (second->n_steps > 0) {
-    start(&second->lead, second, -1, run_lead);
+/* As many as begin; they take all chunks. */
+static int run_on_gpu(sct_job_side *s, sct_host_call *call, int n) {
+  gpu_thread others[SCT_MAX_HOST_THREADS];
+  int begun = 1;
+  while (begun < n && start(&others[begun], s, call, begun)) {
+    begun++;
   }
-  sct_status status = run_part(first, first->cuda, err);
-  if (second->lead.started) {
-    status = join(&second->lead, status, err);
-  } else if (second->n_steps > 0) { /* no further thread: one device after the other */
-    SCT_THEN(sct_cuda_make_current(second->cuda, err));
-    SCT_THEN(run_part(second, second->cuda, err));
-    const sct_status back = sct_cuda_make_current(first->cuda, status == SCT_OK ? err : NULL);
-    status = status == SCT_OK ? back : status;
+  if (begun < n) {
+    sct_cuda_unshare(others[begun].own.cuda, s->cuda);
   }
-  sct_cuda_unshare(second->lead.view, first->cuda);
-  return status;
+  int error = sct_host_run_thread(call, 0);
+  for (int k = 1; k < begun; k++) {
+    const int other = join(&others[k], s->cuda);
+    error = error != 0 ? error : other;
+  }
+  return error;
 }
 
-/* ---- streams and events ---- */
-
-static sct_status open_events(gpu_part *p, sct_error *err) {
-  gpu_run *r = p->run;
-  const bool timed = r->times != NULL;
-  for (int k = 0; k < r->n; k++) {
-    const int after = r->steps[k].after;
-    if (is_of(p, k) && after >= 0 && !is_on_host(&r->steps[after]) && !r->end[after]) {
-      SCT_TRY(sct_cuda_event_open(p->cuda, &r->end[after], timed, err));
-    }
-  }
-  for (int k = 0; k < r->n && timed; k++) {
-    if (is_of(p, k) && !is_on_host(&r->steps[k])) {
-      SCT_TRY(sct_cuda_event_open(p->cuda, &r->begin[k], true, err));
-      SCT_TRY(r->end[k] ? SCT_OK : sct_cuda_event_open(p->cuda, &r->end[k], true, err));
-    }
-  }
-  return timed ? sct_cuda_event_open(p->cuda, &p->base, true, err) : SCT_OK;
+static int next_in_turn(sct_host_side *side, const bool *active, int n) {
+  sct_job_side *s = of(side);
+  do {
+    s->thread = (s->thread + 1) % n;
+  } while (!active[s->thread]);
+  return s->thread;
 }
 
-/* Which threads and streams a device has; the streams are made that are not there. */
-static sct_status open_part(gpu_part *p, sct_error *err) {
-  const gpu_run *r = p->run;
-  p->first = SCT_MAX_HOST_THREADS;
-  for (int k = 0; k < r->n; k++) {
-    const int stream = r->steps[k].stream, thread = r->steps[k].thread;
-    if (is_of(p, k)) {
-      p->n_steps++;
-      p->n_streams = stream >= p->n_streams ? stream + 1 : p->n_streams;
-      p->first = thread >= 0 && thread < p->first ? thread : p->first;
-      p->end = thread >= p->end ? thread + 1 : p->end;
-    }
+static int side_run_threads(sct_host_side *side, sct_host_call *call, int n) {
+  sct_job_side *s = of(side);
+  s->part->n_threads = n;
+  if (s->cuda) {
+    return run_on_gpu(s, call, n);
   }
-  if (p->n_steps == 0) {
+  s->thread = n - 1;
+  const int error = sct_host_run_in_turn(call, n, next_in_turn);
+  s->thread = 0;
+  return error;
+}
+
+static const sct_host_calls calls = {side_open, side_close, side_order, side_work,
+                                     side_run_threads};
+
+/* ---- runs ---- */
+
+static sct_status report(sct_host_job *job, int error, sct_error *err) {
+  return error == 0 ? SCT_OK
+         : job->status != SCT_OK
+             ? sct_fail(err, job->status, "%s", job->err.text)
+             : sct_fail(err, SCT_EINTERNAL, "the host's code ends with %d", error);
+}
+
+static sct_status open_part(sct_host_job *job, int d, sct_error *err) {
+  sct_host_part *p = &job->parts[d];
+  if (p->kernel.begin == p->kernel.end) {
     return SCT_OK;
   }
-  SCT_TRY(sct_cuda_make_current(p->cuda, err));
-  for (int k = 0; k < r->n; k++) {
-    void **const stream = &p->streams[r->steps[k].stream];
-    if (is_of(p, k) && !*stream) {
-      SCT_TRY(sct_cuda_stream_open(p->cuda, stream, err));
-    }
-  }
-  return open_events(p, err);
+  p->backend = sct_worker_device(job->w, d);
+  p->main =
+      (sct_job_side){.side = {&calls, &p->kernel, p->arrays, NULL},
+                     .part = p,
+                     .cuda = p->backend->ops->cuda ? p->backend->ops->cuda(p->backend) : NULL};
+  SCT_TRY(sct_worker_enter(job->w, d, err));
+  sct_host_enter(&p->main.side);
+  return report(job, sct_host_plan_new(&p->plan, &job->in->options[d]), err);
 }
 
-static void close_part(gpu_part *p) {
-  if (p->n_steps == 0) {
-    return;
+sct_status sct_host_job_open(sct_host_job *job, sct_error *err) {
+  sct_status status = SCT_OK;
+  pthread_mutex_init(&job->lock, NULL);
+  for (int d = 0; d < job->in->n_kernels; d++) {
+    SCT_THEN(open_part(job, d, err));
   }
-  (void)sct_cuda_make_current(p->cuda, NULL);
-  for (int k = 0; k < p->run->n; k++) {
-    if (is_of(p, k)) {
-      sct_cuda_event_close(p->cuda, p->run->begin[k]);
-      sct_cuda_event_close(p->cuda, p->run->end[k]);
-    }
-  }
-  sct_cuda_event_close(p->cuda, p->base);
+  const sct_status back = sct_worker_enter(job->w, 0, status == SCT_OK ? err : NULL);
+  return status == SCT_OK ? back : status;
 }
 
-/* Host and devices have one time 0: base events say how far their clocks are apart. */
-static sct_status start_clock(gpu_run *r, sct_error *err) {
+void sct_host_job_close(sct_host_job *job) {
   for (int d = SCT_MAX_DEVICES - 1; d >= 0; d--) {
-    gpu_part *p = &r->parts[d];
-    if (p->n_steps > 0) {
-      SCT_TRY(sct_cuda_make_current(p->cuda, err));
-    }
-    if (p->base) {
-      SCT_TRY(sct_cuda_event_record(p->cuda, p->base, err));
-      SCT_TRY(sct_cuda_sync(p->cuda, err));
-      p->base_ns = sct_now_ns();
+    sct_host_part *p = &job->parts[d];
+    if (p->plan) {
+      (void)sct_worker_enter(job->w, d, NULL);
+      sct_host_enter(&p->main.side);
+      sct_host_plan_free(p->plan);
     }
   }
-  r->start_ns = sct_now_ns();
+  sct_host_enter(NULL);
+  (void)sct_worker_enter(job->w, 0, NULL);
+  pthread_mutex_destroy(&job->lock);
+}
+
+/* The second device's part has a thread of its own, or goes after the first one's. */
+static int run_parts(sct_host_job *job) {
+  sct_host_part *first = &job->parts[0], *second = &job->parts[1];
+  gpu_thread lead = {0};
+  int error = 0, other = 0;
+  const bool started = second->plan && second->main.cuda && start(&lead, &second->main, NULL, 0);
+  error = first->plan ? run_plan(&first->main) : 0;
+  if (second->plan && !started) {
+    sct_error err = {0};
+    other = result(&second->main, sct_worker_enter(job->w, 1, &err), &err);
+    other = other == 0 ? run_plan(&second->main) : other;
+    (void)sct_worker_enter(job->w, 0, NULL);
+  }
+  if (lead.own.cuda) {
+    other = other + join(&lead, second->main.cuda);
+  }
+  sct_host_enter(NULL);
+  return error != 0 ? error : other;
+}
+
+sct_status sct_host_job_run(sct_host_job *job, double *ns, sct_error *err) {
+  job->start_ns = sct_now_ns();
+  const int error = run_parts(job);
+  *ns = (double)(sct_now_ns() - job->start_ns);
+  return report(job, error, err);
+}
+
+/* Events, before the clock starts. Host and devices have one time 0: base events say how far their
+ * clocks are apart. */
+static sct_status open_events(sct_host_part *p, sct_error *err) {
+  const int64_t n = p->job->in->most_steps[p->device];
+  sct_cuda *cuda = p->main.cuda;
+  p->traced = SCT_ARENA_NEW(&p->job->w->memory, sct_host_traced, n + 1);
+  if (!p->plan || !cuda) {
+    return SCT_OK;
+  }
+  SCT_TRY(sct_worker_enter(p->job->w, p->device, err));
+  for (int64_t k = 0; k < n; k++) {
+    SCT_TRY(sct_cuda_event_open(cuda, &p->traced[k].begin, true, err));
+    SCT_TRY(sct_cuda_event_open(cuda, &p->traced[k].end, true, err));
+  }
+  sct_cuda_set_stream(cuda, NULL);
+  SCT_TRY(sct_cuda_event_open(cuda, &p->base, true, err));
+  SCT_TRY(sct_cuda_event_record(cuda, p->base, err));
+  SCT_TRY(sct_cuda_sync(cuda, err));
+  p->base_ns = sct_now_ns();
   return SCT_OK;
 }
 
-static sct_status read_event(const gpu_part *p, void *event, double *ns, sct_error *err) {
-  SCT_TRY(sct_cuda_event_elapsed(p->cuda, ns, p->base, event, err));
-  *ns += (double)(p->base_ns - p->run->start_ns);
+static void close_events(sct_host_part *p) {
+  for (int64_t k = 0; p->traced && k < p->job->in->most_steps[p->device]; k++) {
+    sct_cuda_event_close(p->main.cuda, p->traced[k].begin);
+    sct_cuda_event_close(p->main.cuda, p->traced[k].end);
+  }
+  sct_cuda_event_close(p->main.cuda, p->base);
+}
+
+static sct_status read_event(const sct_host_part *p, void *event, double *ns, sct_error *err) {
+  SCT_TRY(sct_cuda_event_elapsed(p->main.cuda, ns, p->base, event, err));
+  *ns += (double)(p->base_ns - p->job->start_ns);
   *ns = *ns > 0 ? *ns : 0;
   return SCT_OK;
 }
 
-static sct_status read_events(gpu_run *r, sct_error *err) {
-  for (int k = 0; k < r->n && r->times; k++) {
-    if (!is_on_host(&r->steps[k])) {
-      const gpu_part *p = &r->parts[r->steps[k].on];
-      SCT_TRY(read_event(p, r->begin[k], &r->times[k].begin_ns, err));
-      SCT_TRY(read_event(p, r->end[k], &r->times[k].end_ns, err));
+static sct_status read_steps(const sct_host_part *p, sct_pipe_step *out, sct_error *err) {
+  for (int64_t k = 0; k < p->n_traced; k++) {
+    const sct_host_traced *t = &p->traced[k];
+    out[k] = t->step;
+    out[k].thread += p->device > 0 ? p->job->parts[0].n_threads : 0;
+    if (has_events(&p->main, t)) {
+      SCT_TRY(read_event(p, t->begin, &out[k].begin_ns, err));
+      SCT_TRY(read_event(p, t->end, &out[k].end_ns, err));
     }
   }
   return SCT_OK;
 }
 
-sct_status sct_gpu_run_steps(const sct_gpu_device devices[SCT_MAX_DEVICES],
-                             const sct_host_step *steps, int n, sct_host_time *times, double *ns,
-                             sct_error *err) {
-  SCT_OWNED gpu_part *parts = sct_alloc(sizeof *parts * SCT_MAX_DEVICES);
-  SCT_OWNED void **begin = sct_alloc(sizeof *begin * (size_t)(n + 1));
-  SCT_OWNED void **end = sct_alloc(sizeof *end * (size_t)(n + 1));
-  SCT_OWNED atomic_bool *queued = sct_alloc(sizeof *queued * (size_t)(n + 1));
-  gpu_run r = {.steps = steps,
-               .n = n,
-               .times = times,
-               .begin = begin,
-               .end = end,
-               .queued = queued,
-               .parts = parts};
-  sct_status status = SCT_OK;
-  for (int d = 0; d < SCT_MAX_DEVICES; d++) {
-    parts[d].run = &r;
-    parts[d].cuda = devices[d].cuda;
-    parts[d].streams = devices[d].streams;
-    parts[d].device = d;
-    SCT_THEN(open_part(&parts[d], err));
+static sct_status trace(sct_host_job *job, sct_got_host *out, sct_error *err) {
+  double ns = 0;
+  int64_t n = 0;
+  for (int d = (int)job->in->n_kernels - 1; d >= 0; d--) {
+    SCT_TRY(open_events(&job->parts[d], err));
   }
-  SCT_THEN(start_clock(&r, err));
-  SCT_THEN(run_all(&r, err));
-  *ns = (double)(sct_now_ns() - r.start_ns);
-  SCT_THEN(read_events(&r, err));
-  for (int d = 0; d < SCT_MAX_DEVICES; d++) {
-    close_part(&parts[d]);
+  job->traces = true;
+  SCT_TRY(sct_host_job_run(job, &ns, err));
+  for (int d = 0; d < job->in->n_kernels; d++) {
+    n += job->parts[d].n_traced;
   }
-  (void)sct_cuda_make_current(devices[0].cuda, NULL);
+  sct_pipe_step *steps = SCT_ARENA_NEW(&job->w->memory, sct_pipe_step, n + 1);
+  out->steps = steps;
+  for (int d = 0; d < job->in->n_kernels; d++) {
+    SCT_TRY(read_steps(&job->parts[d], steps + out->n_steps, err));
+    out->n_steps += job->parts[d].n_traced;
+  }
+  return SCT_OK;
+}
+
+sct_status sct_host_job_trace(sct_host_job *job, sct_got_host *out, sct_error *err) {
+  const sct_status status = trace(job, out, err);
+  for (int d = 0; d < job->in->n_kernels; d++) {
+    close_events(&job->parts[d]);
+  }
   return status;
 }

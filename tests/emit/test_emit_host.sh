@@ -34,9 +34,12 @@ right() { # right [OPTION...]: in both languages
     expect 0 '' strict $language "$@" main.c -c -o main.o
     expect 0 '' g++ main.o runtime.o -pthread -o main
     expect 0 'right, ' ./main
+    [ -e order.txt ] || ./main order >order.txt # in C, by one thread
   done
 }
 right
+# `transfer` makes the same calls in the same order (tests/host/test_host_code.c).
+expect 0 '' diff order.txt "$here/order.txt"
 
 # What waits for what, and which elements a chunk needs: each is missed where it is taken away.
 where=
@@ -69,6 +72,9 @@ in_part &&
   without mixed 'is_in\[\] = {true, true, true, true}' 'is_in[] = {true, true, true, false}'
 in_part &&
   without mixed 'is_in\[\] = {true, true, true, true}' 'is_in[] = {true, true, false, true}'
+in_part && without mixed 'mixed_detail_copy_in(ring, from, bytes\[k\])' ''
+in_part && without mixed 'mixed_detail_copy_out(slot->to\[k\].*' ';'
+in_part && without stencil '(own - first) \* h->steps\[k\]' '0'
 in_part && without stencil 'own_end - own) \* h->steps' 'own_end - first) * h->steps'
 in_part && without mixed 'cudaEventDestroy(slot->done)' '(void)0'
 in_part && without mixed 'cudaStreamSynchronize(p->streams\[s\]);' ';'
@@ -94,9 +100,9 @@ if in_part; then
   # shellcheck disable=SC2086 # options
   right $where
   expect 0 'Of `w`, `b` it takes device pointers' cat mixed.h
-  without mixed ')(h->from\[k\] + first \* h->steps\[k\])' ')(h->from[k])'
+  without mixed '(h->from\[k\] + first \* h->steps\[k\])' '(h->from[k])'
   without mixed '_direct\[\] = {false, true, true, false}' '_direct[] = {false, true, false, false}'
-  without mixed ' && !mixed_detail_direct\[k\]) {' ') {'
+  without mixed ' && mixed_detail_is_in\[k\]) {' ') {'
   without mixed 'if (mixed_detail_direct\[k\] && h->bytes\[k\] > 0' 'if (false'
   without stencil 'cudaMemcpyDefault, slot->stream' 'cudaMemcpyDeviceToHost, slot->stream'
 fi
@@ -108,6 +114,6 @@ if in_part; then
   where='-DMIXED_DEVICE=11 -DSTENCIL_DEVICE=1'
   # shellcheck disable=SC2086 # options
   right $where
-  without stencil ')(h->from\[k\] + first \* h->steps\[k\])' ')(h->from[k] + own * h->steps[k])'
+  without stencil '(h->from\[k\] + first \* h->steps\[k\])' '(h->from[k] + own * h->steps[k])'
 fi
 finish

@@ -47,8 +47,8 @@ wait='error = cudaStreamWaitEvent'
 in_part && without "$cc" "$wait(stream, h->plan->combined, 0);" ';'
 in_part && without "$cc" "$wait(p->streams\\[0\\], p->combined, 0);" ';'
 in_part && without "$cc" 'launch_onto(c, stream, false)' 'launch_onto(c, stream, true)'
-in_part && without "$cc" 'error = cudaMemsetAsync(p->whole\[2\].*' ';'
-in_part && without "$cc" 'error = cudaMemsetAsync(c.each.*' ';'
+in_part && without "$cc" 'error = cudaMemsetAsync(p->whole\[k\].*' ';'
+in_part && without "$cc" 'error = cudaMemsetAsync(at\[k\].*' ';'
 in_part && without "$cc" 'is_in\[\] = {true, true, false, false, true}' \
   'is_in[] = {true, true, false, false, false}'
 in_part && without "$cc" 'is_shared\[\] = {false, false, true, false, true}' \

@@ -1,6 +1,6 @@
-/* A naive variant in chunks, as NAME_host computes them (templates/header/host.cuh): each is a
- * launch with a smaller extent on parts of the arrays, and what it gives is put together. Included
- * by run_spec.c, whose helpers it uses. */
+/* A naive variant in chunks, as NAME_host computes them (templates/header/host_chunks.cuh): each is
+ * a launch with a smaller extent on parts of the arrays, and what it gives is put together.
+ * Included by run_spec.c, whose helpers it uses. */
 #ifndef FZ_RUN_CHUNKS_H
 #define FZ_RUN_CHUNKS_H
 

@@ -1,6 +1,6 @@
-/* From the host and back on the virtual device: lists of operations leave what the kernel makes of
- * all at once, at odd sizes and in chunks of all kinds; one that has lost an operation, a halo or
- * an element is found. */
+/* From the host and back on the virtual device: chunks leave what the kernel makes of all at once,
+ * at odd sizes and in all ways; what the host's code does wrong, if it knows a kernel wrongly, is
+ * found. */
 #include "tune_verify.h"
 
 #include "measure/measure_session.h"
@@ -126,14 +126,25 @@ static sct_measure *second; /* of two devices */
 static sct_verdict run(tv_world *w, const sct_compiled *compiled, const sct_pipeline *p) {
   const sct_binary candidate = tv_binary(&w->code, compiled);
   const sct_sample_limits none = {0};
-  sct_pipe_step *steps = sct_alloc(sizeof *steps * (size_t)p->n_ops);
+  sct_timeline found = {0};
   sct_timing t;
-  MUST(sct_measure_pipeline(w->measure, &candidate, p, &none, &t, steps, err));
+  MUST(sct_measure_pipeline(w->measure, &candidate, p, &none, &t, &found, err));
   assert_int_equal(t.times.n_samples, 0);
-  for (int k = 0; k < p->n_ops && t.verdict.outcome == SCT_OUT_OK; k++) {
-    assert_true(steps[k].end_ns >= steps[k].begin_ns && steps[k].ns >= 0);
+  for (int k = 0; k < found.n_steps && t.verdict.outcome == SCT_OUT_OK; k++) {
+    assert_true(found.steps[k].end_ns >= found.steps[k].begin_ns);
   }
-  sct_free(steps);
+  if (t.verdict.outcome == SCT_OUT_OK) { /* as many of each kind as without a device */
+    int n[SCT_N_ENGINES] = {0};
+    assert_int_equal(found.n_steps, p->dry.n_steps);
+    for (int k = 0; k < found.n_steps; k++) {
+      n[found.steps[k].engine]++;
+      n[p->dry.steps[k].engine]--;
+    }
+    for (int e = 0; e < SCT_N_ENGINES; e++) {
+      assert_int_equal(n[e], 0);
+    }
+  }
+  sct_timeline_free(&found);
   sct_free(t.times.samples_ns);
   return t.verdict;
 }
@@ -220,8 +231,6 @@ static void rows_that_are_summed(void **state) {
   check_all(SUMS, "direct threads=256");
 }
 
-static sct_host_op *find(sct_pipeline *p, sct_host_op_kind kind, int which);
-
 static void sums_of_all_chunks(void **state) {
   (void)state;
   check_some(ONTO(""), "direct threads=256", false);
@@ -230,35 +239,44 @@ static void sums_of_all_chunks(void **state) {
   check_some(COLUMNS(", host = false"), "direct threads=256", false);
 }
 
-static void no_start(sct_pipeline *p) {
-  find(p, SCT_HOST_OP_SET, 0)->bytes = 0;
+/* For kernels that were changed: chunks may have other extents and operations. */
+static void dry_again(sct_pipeline *p) {
+  sct_timeline_free(&p->dry);
+  MUST(sct_model_pipeline(&p->dry, p->kernels, p->options, p->way.devices, NULL, err));
 }
 
-static void a_start_too_many(sct_pipeline *p) {
-  sct_host_op *const set = find(p, SCT_HOST_OP_SET, 2), *const first = find(p, SCT_HOST_OP_SET, 0);
-  set->buffer = first->buffer;
-  set->bytes = first->bytes;
+static void no_start(sct_host_kernel *k) {
+  k->start[2] = -1;
 }
 
-static void no_start_of_a_chunk(sct_pipeline *p) {
-  find(p, SCT_HOST_OP_SET, 1)->bytes = 0;
+static void a_start_too_many(sct_host_kernel *k) {
+  k->start[4] = 0; /* of what it holds */
 }
 
-static void nothing_held(sct_pipeline *p) {
-  find(p, SCT_HOST_OP_IN, 0)->bytes = 0;
+static void no_start_of_a_chunk(sct_host_kernel *k) {
+  k->start[3] = -1;
+}
+
+static void nothing_held(sct_host_kernel *k) {
+  k->is_in[4] = 0;
+}
+
+static void no_turns(sct_host_kernel *k) { /* so that nothing of it comes back */
+  k->is_shared[2] = 0;
 }
 
 static void wrong_starts_are_found(void **state) {
   (void)state;
-  static void (*const make_wrong[])(sct_pipeline *) = {no_start, a_start_too_many,
-                                                       no_start_of_a_chunk, nothing_held};
+  static void (*const make_wrong[])(sct_host_kernel *) = {
+      no_start, a_start_too_many, no_start_of_a_chunk, nothing_held, no_turns};
   tv_world w;
   sct_compiled compiled;
   open_world(&w, ONTO(""), "direct threads=256", &compiled);
   for (int k = 0; k < SCT_COUNT(make_wrong); k++) {
     sct_pipeline p;
     make(&w, 33, ways[4], &p);
-    make_wrong[k](&p);
+    make_wrong[k](p.kernels);
+    dry_again(&p);
     assert_int_not_equal(run(&w, &compiled, &p).outcome, SCT_OUT_OK); /* poison, or wrong */
     sct_pipeline_free(&p);
   }
@@ -285,14 +303,14 @@ static void wrong_parts_are_found(void **state) {
   sct_pipeline p;
   open_world(&w, KEEP, "direct threads=256", &compiled);
   make(&w, 33, ways[4], &p);
-  assert_int_equal(p.n_launches, 5);
-  p.launches[2].first--;
+  assert_int_equal(p.dry.n_chunks, 5);
+  p.kernels[0].step[2] -= 160; /* all chunks go onto the same part */
   assert_int_equal(run(&w, &compiled, &p).outcome, SCT_OUT_WRONG_RESULT);
   sct_pipeline_free(&p);
   close_world(&w, &compiled);
   open_world(&w, STAGED, "direct threads=256", &compiled);
   make(&w, 33, ways[4], &p);
-  find(&p, SCT_HOST_OP_STAGE_OUT, 2)->device_at -= p.step[1];
+  p.kernels[0].is_in[1] = 0; /* what the output holds */
   assert_int_equal(run(&w, &compiled, &p).outcome, SCT_OUT_WRONG_RESULT);
   sct_pipeline_free(&p);
   close_world(&w, &compiled);
@@ -307,92 +325,78 @@ static void without_elements_there_is_nothing_to_run(void **state) {
   sct_error e = {0};
   open_world(&w, MIXED, "direct threads=256", &compiled);
   make(&w, 0, ways[4], &p);
-  assert_int_equal(p.n_ops, 0);
+  assert_int_equal(p.dry.n_steps, 0);
   const sct_binary candidate = tv_binary(&w.code, &compiled);
   const sct_sample_limits none = {0};
-  assert_int_equal(sct_measure_pipeline(w.measure, &candidate, &p, &none, &t, NULL, &e),
+  sct_timeline found = {0};
+  assert_int_equal(sct_measure_pipeline(w.measure, &candidate, &p, &none, &t, &found, &e),
                    SCT_EUSAGE);
   sct_pipeline_free(&p);
   close_world(&w, &compiled);
 }
 
-/* ---- lists with a mistake ---- */
+/* ---- what the host's code may know wrongly ---- */
 
-static sct_host_op *find(sct_pipeline *p, sct_host_op_kind kind, int which) {
-  for (int k = 0; k < p->n_ops; k++) {
-    if (p->ops[k].kind == kind && which-- == 0) {
-      return &p->ops[k];
-    }
-  }
-  fail_msg("no operation of kind %d", (int)kind);
-  return NULL;
+static void nothing(sct_host_kernel *k) {
+  (void)k;
 }
 
-static void nothing(sct_pipeline *p) {
-  (void)p;
+static void rows_are_shorter(sct_host_kernel *k) {
+  k->step[0] -= 4;
 }
 
-static void in_of_an_element_before(sct_pipeline *p) {
-  find(p, SCT_HOST_OP_IN, 2)->host_at -= p->step[0];
+static void rows_come_back_too_close(sct_host_kernel *k) {
+  k->step[1] -= 4;
 }
 
-static void out_of_an_element_after(sct_pipeline *p) {
-  find(p, SCT_HOST_OP_OUT, 1)->host_at += p->step[0];
+static void no_row_before(sct_host_kernel *k) {
+  k->before = 0;
 }
 
-static void out_from_the_halo(sct_pipeline *p) {
-  find(p, SCT_HOST_OP_OUT, 1)->device_at = 0;
+static void one_row_after(sct_host_kernel *k) {
+  k->after = 1;
+}
+
+static void nothing_comes_back(sct_host_kernel *k) {
+  k->is_out[1] = 0;
+}
+
+static void nothing_goes(sct_host_kernel *k) {
+  k->is_in[0] = 0;
+}
+
+static void the_last_row_is_not_computed(sct_host_kernel *k) {
+  k->end--;
+}
+
+static void a_row_between_halves(sct_host_kernel *k) {
+  k[1].begin++;
 }
 
 /* The row of the first device's half that the second one's needs. */
-static void in_without_the_other_half(sct_pipeline *p) {
-  for (int k = 0; k < p->n_ops; k++) {
-    if (p->ops[k].kind == SCT_HOST_OP_IN && p->ops[k].device == 1) {
-      p->ops[k].host_at += p->step[0];
-      p->ops[k].bytes -= p->step[0];
-      return;
-    }
-  }
-}
-
-static void no_last_row(sct_pipeline *p) {
-  sct_host_op *op = find(p, SCT_HOST_OP_IN, 2); /* keeps what the slot's chunk before had there */
-  op->bytes -= p->step[0];
-}
-
-static void another_slot(sct_pipeline *p) {
-  find(p, SCT_HOST_OP_KERNEL, 1)->launch = find(p, SCT_HOST_OP_KERNEL, 0)->launch;
-}
-
-static void nothing_comes_back(sct_pipeline *p) {
-  find(p, SCT_HOST_OP_OUT, 3)->bytes = 0;
-}
-
-static void the_ring_is_not_emptied(sct_pipeline *p) {
-  find(p, SCT_HOST_OP_FROM_RING, 2)->bytes = 0;
-}
-
-static void the_ring_is_not_filled(sct_pipeline *p) {
-  find(p, SCT_HOST_OP_TO_RING, 4)->bytes = 0;
+static void nothing_of_the_other_half(sct_host_kernel *k) {
+  k[1].before = 0;
 }
 
 static const struct mistake {
   const char *name;
   int way; /* of `ways`, or 100 and one of `halves` */
-  void (*make)(sct_pipeline *p);
+  void (*make)(sct_host_kernel *kernels);
   bool good;
 } mistakes[] = {{"none", 4, nothing, true},
-                {"an element before", 4, in_of_an_element_before, false},
-                {"an element after", 4, out_of_an_element_after, false},
-                {"from the halo", 4, out_from_the_halo, false},
-                {"the last row stays out", 4, no_last_row, false},
-                {"another slot", 4, another_slot, false},
+                {"shorter rows", 4, rows_are_shorter, false},
+                {"rows too close", 4, rows_come_back_too_close, false},
+                {"no row before", 4, no_row_before, false},
+                {"one row after", 4, one_row_after, false},
+                {"the last row", 4, the_last_row_is_not_computed, false},
+                {"nothing goes", 4, nothing_goes, false},
                 {"nothing comes back", 4, nothing_comes_back, false},
                 {"the ring is right", 7, nothing, true},
-                {"the ring is not emptied", 7, the_ring_is_not_emptied, false},
-                {"the ring is not filled", 7, the_ring_is_not_filled, false},
+                {"nothing goes to the ring", 7, nothing_goes, false},
+                {"nothing comes from the ring", 7, nothing_comes_back, false},
                 {"halves are right", 102, nothing, true},
-                {"the other half's row", 102, in_without_the_other_half, false},
+                {"a row between halves", 102, a_row_between_halves, false},
+                {"the other half's row", 102, nothing_of_the_other_half, false},
                 {"nothing comes back", 102, nothing_comes_back, false}};
 
 static void mistakes_are_found(void **state) {
@@ -404,7 +408,8 @@ static void mistakes_are_found(void **state) {
     sct_pipeline p;
     const int way = mistakes[k].way;
     make(&w, 33, way < 100 ? ways[way] : halves[way - 100], &p);
-    mistakes[k].make(&p);
+    mistakes[k].make(p.kernels);
+    dry_again(&p);
     const sct_verdict verdict = run(&w, &compiled, &p);
     if ((verdict.outcome == SCT_OUT_OK) != mistakes[k].good) {
       fail_msg("%s: %s %s", mistakes[k].name, sct_outcome_name(verdict.outcome), verdict.detail);
@@ -429,41 +434,46 @@ static void a_lost_halo_is_found(void **state) {
   close_world(&w, &compiled);
 }
 
-/* What lies outside of its arrays is refused by the worker, not done. */
-static void lists_that_cannot_be_are_refused(void **state) {
+/* What would leave arrays is refused by the worker, not done. */
+static void what_cannot_be_is_refused(void **state) {
   (void)state;
   tv_world w;
   sct_compiled compiled;
   open_world(&w, STENCIL("clamp"), "direct threads=256", &compiled);
-  for (int k = 0; k < 10; k++) {
+  for (int k = 0; k < 16; k++) {
     sct_pipeline p;
     sct_timing t;
+    sct_timeline found = {0};
     sct_error e = {0};
-    make(&w, 33, k < 5 ? ways[4] : halves[2], &p);
-    sct_host_op *op = find(&p, k == 7 ? SCT_HOST_OP_KERNEL : SCT_HOST_OP_OUT, 4);
-    op->host_at += k == 0 ? p.step[1] : 0; /* the last chunk has fewer rows */
-    op->device_at += k == 1 ? 1 << 20 : 0;
-    op->bytes = k == 2 ? INT64_MAX : op->bytes;
-    op->after = k == 3 ? p.n_ops : op->after;
-    op->array = k == 4 ? 3 : op->array;
-    assert_int_equal(op->device, k >= 5);
-    op->device = k == 6 || k == 7 ? 0 : op->device; /* with memory or a kernel of the other */
-    op->buffer = k == 8 ? p.ops[0].buffer : op->buffer;
-    op->slot = k == 9 ? p.ops[0].slot : op->slot;
-    sct_measure_set_peer(w.measure, k == 5 ? NULL : second);
+    make(&w, 33, k < 12 ? ways[4] : halves[2], &p);
+    sct_host_kernel *kernel = &p.kernels[k > 12];
+    sct_host_options *options = &p.options[k > 12];
+    kernel->n += k == 0;
+    kernel->step[1] += k == 1 ? 8 : 0;
+    kernel->base[0] = k == 2 ? INT64_MAX : k == 3 ? -1 : kernel->base[0];
+    kernel->end += k == 4 || k == 13;
+    kernel->begin -= k == 5 || k == 14 ? 100 : 0;
+    kernel->n_arrays += k == 6 ? 1 : k == 15 ? -1 : 0;
+    kernel->after = k == 7 ? INT64_MAX : kernel->after;
+    options->streams = k == 8 ? SCT_MAX_STREAMS + 1 : options->streams;
+    options->threads = k == 9 ? 0 : options->threads;
+    options->chunk = k == 10 ? 0 : options->chunk;
+    p.dry.extent[0] += k == 11; /* there is no launch for a chunk */
+    sct_measure_set_peer(w.measure, k == 12 ? NULL : second);
     const sct_binary candidate = tv_binary(&w.code, &compiled);
     const sct_sample_limits none = {0};
-    sct_pipe_step *steps = sct_alloc(sizeof *steps * (size_t)p.n_ops);
-    const sct_status status = sct_measure_pipeline(w.measure, &candidate, &p, &none, &t, steps, &e);
-    assert_true(status != SCT_OK || t.verdict.outcome != SCT_OUT_OK);
-    sct_free(steps);
+    const sct_status status =
+        sct_measure_pipeline(w.measure, &candidate, &p, &none, &t, &found, &e);
+    assert_int_equal(status, k == 12 ? SCT_EUSAGE : SCT_EINTERNAL);
+    assert_non_null(strstr(e.text, k == 12 ? "no second device" : "malformed request"));
+    sct_timeline_free(&found);
     sct_free(t.times.samples_ns);
     sct_pipeline_free(&p);
   }
   close_world(&w, &compiled);
 }
 
-/* ---- lists, without a device ---- */
+/* ---- without a device ---- */
 
 static void chunks_are_queued_in_order(void **state) {
   (void)state;
@@ -472,29 +482,25 @@ static void chunks_are_queued_in_order(void **state) {
   sct_pipeline p;
   open_world(&w, STENCIL("clamp"), "direct threads=256", &compiled);
   make(&w, 20, (sct_host_way){SCT_HOST_PAGEABLE, 8, 2, 1, 1}, &p);
-  assert_int_equal(p.n_extents, 3); /* 8 + 2, 1 + 8 + 2, 1 + 4 */
-  assert_int_equal(p.extent[0], 10);
-  assert_int_equal(p.extent[1], 11);
-  assert_int_equal(p.extent[2], 5);
-  static const char *const order = "r<ko r<ko R r<ko R R"; /* the first slot's ring, filled again */
-  static const char letters[] = {'<', 'k', 'o', 'r', 'R'};
+  assert_int_equal(p.dry.n_extents, 3); /* 8 + 2, 1 + 8 + 2, 1 + 4 */
+  assert_int_equal(p.dry.extent[0], 10);
+  assert_int_equal(p.dry.extent[1], 11);
+  assert_int_equal(p.dry.extent[2], 5);
+  static const char *const order = "r<ko r<ko r r<ko r r"; /* the first slot's ring, filled again */
+  static const char letters[SCT_N_ENGINES] = {'<', 'k', 'o', 'r'};
   int n = 0;
   for (const char *c = order; *c != '\0'; c++) {
     if (*c != ' ') {
-      assert_true(n < p.n_ops);
-      assert_int_equal(letters[p.ops[n++].kind], *c);
+      assert_true(n < p.dry.n_steps);
+      assert_int_equal(letters[p.dry.steps[n++].engine], *c);
     }
   }
-  assert_int_equal(n, p.n_ops);
-  assert_int_equal(p.ops[8].after, 3); /* the copy back to the ring */
-  assert_int_equal(p.ops[9].after, 3); /* and before the ring is filled again */
-  assert_int_equal(p.ops[10].host_at, 15 * 160);
-  assert_int_equal(p.ops[12].device_at, 160);
+  assert_int_equal(n, p.dry.n_steps);
   sct_pipeline_free(&p);
   close_world(&w, &compiled);
 }
 
-/* Every device has its half, from the first element to the last, halos of the other's included. */
+/* Every device has its half, from the first element to the last. */
 static void two_devices_have_halves(void **state) {
   (void)state;
   tv_world w;
@@ -503,29 +509,17 @@ static void two_devices_have_halves(void **state) {
   open_world(&w, STENCIL("clamp"), "direct threads=256", &compiled);
   for (int64_t n = 1; n <= 40; n++) {
     make(&w, n, (sct_host_way){SCT_HOST_PAGEABLE, 4, 2, 5, 2}, &p);
-    assert_int_equal(p.parts[0].begin, 0);
-    assert_int_equal(p.parts[0].end, (n + 1) / 2);
-    assert_int_equal(p.parts[1].begin, (n + 1) / 2);
-    assert_int_equal(p.parts[1].end, n);
-    assert_true(p.parts[0].n_threads <= 3 && p.parts[1].n_threads <= 2);
-    int64_t copied = 0, first_in = n;
-    for (int k = 0; k < p.n_ops; k++) {
-      const sct_host_op *op = &p.ops[k];
-      const sct_host_part *part = &p.parts[op->device];
-      const int64_t row = op->host_at / p.step[op->array];
-      assert_true(op->slot >= part->first_slot && op->slot < part->first_slot + part->n_slots);
-      assert_true(op->thread >= part->first_thread &&
-                  op->thread < part->first_thread + part->n_threads);
-      assert_true(op->after < 0 || p.ops[op->after].device == op->device);
-      if (op->kind == SCT_HOST_OP_OUT) {
-        assert_true(row >= part->begin && row + op->bytes / p.step[1] <= part->end);
-        copied += op->bytes / p.step[1];
-      } else if (op->kind == SCT_HOST_OP_IN && op->device == 1) {
-        first_in = row < first_in ? row : first_in;
-      }
+    const int64_t half = (n + 1) / 2;
+    assert_true(p.kernels[0].begin == 0 && p.kernels[0].end == half);
+    assert_true(p.kernels[1].begin == half && p.kernels[1].end == n);
+    assert_true(p.options[0].threads == 3 && p.options[1].threads == 2 && p.dry.n_threads <= 5);
+    int64_t n_chunks[2] = {0, 0};
+    for (int k = 0; k < p.dry.n_steps; k++) {
+      const sct_pipe_step *s = &p.dry.steps[k];
+      n_chunks[s->device] += s->engine == SCT_ENGINE_KERNEL;
     }
-    assert_int_equal(copied, n);
-    assert_int_equal(first_in, n > 1 ? p.parts[1].begin - 1 : n); /* one row of halo before */
+    assert_int_equal(n_chunks[0], (half + 3) / 4);
+    assert_int_equal(n_chunks[1], (n - half + 3) / 4);
     sct_pipeline_free(&p);
   }
   close_world(&w, &compiled);
@@ -575,7 +569,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(without_elements_there_is_nothing_to_run),
       cmocka_unit_test(mistakes_are_found),
       cmocka_unit_test(a_lost_halo_is_found),
-      cmocka_unit_test(lists_that_cannot_be_are_refused),
+      cmocka_unit_test(what_cannot_be_is_refused),
       cmocka_unit_test(chunks_are_queued_in_order),
       cmocka_unit_test(two_devices_have_halves),
       cmocka_unit_test(what_is_one_for_all_is_not_halved),

@@ -1,8 +1,8 @@
-/* Lists of copies and kernels on streams of one or two devices, with a driver that does nothing
+/* Runs from the host and back on streams of one or two devices, with a driver that does nothing
  * before someone waits for it: what is not waited for has not happened, or happens too late. Calls
  * that name a stream or an event of another device than the thread's are refused. */
 #include "device/device_internal.h"
-#include "worker/worker_backend.h"
+#include "worker/worker_state.h"
 
 #include <setjmp.h>
 #include <stdlib.h>
@@ -13,18 +13,20 @@
 
 /* ---- a lazy driver ---- */
 
-enum { MOST_STREAMS = 64, MOST_ITEMS = 512, MOST_EVENTS = 1024 };
-typedef enum item_kind { COPY, KERNEL, RECORD, WAIT } item_kind;
+enum { MOST_STREAMS = 64, MOST_ITEMS = 1024, MOST_EVENTS = 4096 };
+typedef enum item_kind { COPY, SET, KERNEL, RECORD, WAIT } item_kind;
 typedef struct item {
   item_kind kind;
   uint8_t *to;
   const uint8_t *from, *table;
   size_t bytes;
   int event, stream, until; /* RECORD; of WAIT: items of a stream that must be done */
+  int value;                /* of SET */
 } item;
 static struct lazy_stream {
   item items[MOST_ITEMS];
   int n, done;
+  bool alive;
   intptr_t context;
 } streams[MOST_STREAMS];
 static struct lazy_event {
@@ -34,7 +36,7 @@ static struct lazy_event {
   float at_ms;
 } events[MOST_EVENTS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int n_streams, n_events, n_kept, n_alive, ticks, calls, fail_at;
+static int n_streams, n_events, n_kept_streams, n_kept, n_alive, ticks, calls, fail_at;
 
 static _Thread_local intptr_t context; /* that the calls of a thread are for */
 static int n_strangers;
@@ -49,6 +51,8 @@ static void run_until(int stream, int until) {
     const item *i = &s->items[s->done++];
     if (i->kind == COPY) {
       memcpy(i->to, i->from, i->bytes);
+    } else if (i->kind == SET) {
+      memset(i->to, i->value, i->bytes);
     } else if (i->kind == WAIT) {
       run_until(i->stream, i->until);
     } else if (i->kind == RECORD) {
@@ -63,7 +67,7 @@ static void run_until(int stream, int until) {
 static int add(void *stream, item i) {
   pthread_mutex_lock(&lock);
   struct lazy_stream *s = &streams[(intptr_t)stream - 1];
-  n_strangers += s->context != context;
+  n_strangers += s->context != context || !s->alive;
   const int failed = result();
   assert_true(s->n < MOST_ITEMS);
   if (failed == 0) {
@@ -78,23 +82,26 @@ static int lazy_stream_create(void **stream, unsigned flags) {
   *stream = (void *)(intptr_t)++n_streams;
   assert_true(n_streams <= MOST_STREAMS);
   streams[n_streams - 1].context = context;
+  streams[n_streams - 1].alive = true;
   n_alive++;
   return 0;
 }
 static int lazy_stream_destroy(void *stream) {
-  (void)stream;
+  streams[(intptr_t)stream - 1].alive = false;
   n_alive--;
   return 0;
 }
 static int lazy_stream_sync(void *stream) {
   pthread_mutex_lock(&lock);
   n_strangers += streams[(intptr_t)stream - 1].context != context;
+  n_strangers += !streams[(intptr_t)stream - 1].alive;
   run_until((int)(intptr_t)stream - 1, streams[(intptr_t)stream - 1].n);
   const int failed = result();
   pthread_mutex_unlock(&lock);
   return failed;
 }
 static int lazy_event_create(void **event, unsigned flags) {
+  pthread_mutex_lock(&lock);
   const int failed = result();
   if (failed == 0) {
     assert_true(n_events < MOST_EVENTS);
@@ -103,6 +110,7 @@ static int lazy_event_create(void **event, unsigned flags) {
     *event = (void *)(intptr_t)++n_events;
     n_alive++;
   }
+  pthread_mutex_unlock(&lock);
   return failed;
 }
 static int lazy_event_destroy(void *event) {
@@ -125,14 +133,17 @@ static int lazy_event_record(void *event, void *stream) {
 static int lazy_stream_wait(void *stream, void *event, unsigned flags) {
   const struct lazy_event *e = &events[(intptr_t)event - 1];
   assert_int_equal(flags, 0);
-  assert_true(e->until >= 0); /* a driver would not wait for what was not recorded */
+  if (e->until < 0) {
+    return 0; /* a driver does not wait for what was not recorded */
+  }
   return add(stream, (item){.kind = WAIT, .stream = e->stream, .until = e->until});
 }
 static int lazy_event_sync(void *event) {
   pthread_mutex_lock(&lock);
   const struct lazy_event *e = &events[(intptr_t)event - 1];
-  assert_true(e->until >= 0);
-  run_until(e->stream, e->until);
+  if (e->until >= 0) {
+    run_until(e->stream, e->until);
+  }
   const int failed = result();
   pthread_mutex_unlock(&lock);
   return failed;
@@ -150,6 +161,9 @@ static int lazy_copy_to_device(uint64_t to, const void *from, size_t bytes, void
 static int lazy_copy_to_host(void *to, uint64_t from, size_t bytes, void *stream) {
   assert_true(bytes > 0);
   return add(stream, (item){.kind = COPY, .to = to, .from = sct_host(from), .bytes = bytes});
+}
+static int lazy_set(uint64_t to, unsigned char value, size_t bytes, void *stream) {
+  return add(stream, (item){.kind = SET, .to = sct_host(to), .value = value, .bytes = bytes});
 }
 static int lazy_launch(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                        unsigned bz, unsigned shared, void *stream, void **args, void **extra) {
@@ -200,6 +214,7 @@ static void *find_symbol(void *library, const char *name) {
              {"cuEventElapsedTime", (function *)lazy_event_elapsed},
              {"cuMemcpyHtoDAsync_v2", (function *)lazy_copy_to_device},
              {"cuMemcpyDtoHAsync_v2", (function *)lazy_copy_to_host},
+             {"cuMemsetD8Async", (function *)lazy_set},
              {"cuLaunchKernel", (function *)lazy_launch},
              {"cuDeviceGetCount", (function *)lazy_count},
              {"cuDeviceGet", (function *)lazy_device},
@@ -221,212 +236,210 @@ static void *open_library(const char *soname) {
 
 static const sct_library_door door = {open_library, find_symbol};
 
-/* ---- a list ---- */
+/* ---- a backend of that driver ---- */
 
-enum {
-  DEVICES = 2,
-  N = 1000,
-  CHUNK = 64,
-  THREADS = 3,
-  EACH = 2,
-  SLOTS = THREADS * EACH,
-  SHARED = 4,
-  MOST = 256
+typedef struct lazy_backend {
+  sct_backend base;
+  sct_cuda *cuda;
+} lazy_backend;
+
+static sct_status lazy_alloc(sct_backend *b, sct_cuda_ptr *out, int64_t bytes, sct_error *err) {
+  (void)b, (void)err;
+  n_alive++;
+  *out = (uintptr_t)sct_alloc((size_t)bytes);
+  return SCT_OK;
+}
+static void lazy_release(sct_backend *b, sct_cuda_ptr p) {
+  (void)b;
+  n_alive--;
+  sct_free(sct_host(p));
+}
+static sct_status lazy_poison(sct_backend *b, sct_cuda_ptr p, uint8_t byte, int64_t bytes,
+                              sct_error *err) {
+  return sct_cuda_set(((lazy_backend *)b)->cuda, p, byte, bytes, err);
+}
+static sct_status lazy_sync(sct_backend *b, sct_error *err) {
+  return sct_cuda_sync(((lazy_backend *)b)->cuda, err);
+}
+static int lazy_last(sct_backend *b) {
+  return sct_cuda_last(((lazy_backend *)b)->cuda);
+}
+static sct_status lazy_current(sct_backend *b, sct_error *err) {
+  return sct_cuda_make_current(((lazy_backend *)b)->cuda, err);
+}
+static sct_cuda *lazy_session(sct_backend *b) {
+  return ((lazy_backend *)b)->cuda;
+}
+static const sct_backend_ops ops = {
+    .alloc = lazy_alloc,
+    .release = lazy_release,
+    .upload = sct_host_upload,
+    .download = sct_host_download,
+    .set = lazy_poison,
+    .sync = lazy_sync,
+    .last = lazy_last,
+    .make_current = lazy_current,
+    .block_open = sct_host_block_open,
+    .block_close = sct_host_block_close,
+    .cuda = lazy_session,
 };
 
+/* ---- a request ---- */
+
+enum { MOST_STEPS = 100, DEVICES = 2, N = 1000, CHUNK = 64, THREADS = 3, SHARED = 4, ARRAYS = 3 };
+typedef enum array { IN, OUT, TABLE } array;
+
 static struct work {
-  uint8_t in[N], out[N], table[4];
-  uint8_t device_in[DEVICES * SLOTS][CHUNK], device_out[DEVICES * SLOTS][CHUNK];
-  uint8_t device_table[DEVICES][4];
-  uint8_t ring_in[DEVICES * SLOTS][CHUNK], ring_out[DEVICES * SLOTS][CHUNK];
-  sct_host_step steps[MOST];
-  sct_launch launches[DEVICES * SLOTS + N / CHUNK + 1];
-  sct_cuda_kernel kernel;
-  int n, n_launches;
+  sct_worker_state w;
+  lazy_backend backends[DEVICES];
+  sct_worker_kernel kernels[DEVICES];
+  uint8_t *bytes[ARRAYS]; /* as buffers have them */
+  bool chain;             /* each chunk's kernel replaces what the one before has left */
+  bool workspace;         /* kernels have a workspace in place of the table */
+  sct_got_host got;
 } work;
 
-static int put(sct_host_step step) {
-  assert_true(work.n < MOST);
-  work.steps[work.n] = step;
-  return work.n++;
+/* An element is a byte; of a chain the output is one for all. */
+static sct_host_kernel kernel_of(int device, int devices, bool ring) {
+  sct_host_kernel k = {.n = N,
+                       .begin = device * N / devices,
+                       .end = (device + 1) * N / devices,
+                       .n_arrays = ARRAYS,
+                       .pageable = ring,
+                       .workspace_bytes = work.workspace ? 4 : 0,
+                       .base = {[OUT] = work.chain ? CHUNK : 0, [TABLE] = 4},
+                       .step = {[IN] = 1, [OUT] = !work.chain},
+                       .is_in = {[IN] = 1, [TABLE] = 1},
+                       .is_out = {[OUT] = 1},
+                       .is_shared = {[OUT] = work.chain}};
+  for (int a = 0; a < SCT_MAX_OPERANDS; a++) {
+    k.start[a] = -1;
+  }
+  return k;
 }
 
-/* A device's half, of which the second begins where no chunk of the first would. */
-typedef struct half {
-  int on, begin, end, threads, table; /* table: the step that brings it */
-  bool ring;
-  int last[DEVICES * SLOTS], out_at[DEVICES * SLOTS];
-} half;
-
-static int bytes_at(const half *h, int at) {
-  return at + CHUNK < h->end ? CHUNK : h->end - at;
+/* The kernel writes `extent` bytes, which lazy_launch() computes from the first four arguments. */
+static sct_host_launch launch_of(int device, int64_t extent, sct_ask_arg args[4], int64_t *bytes) {
+  *bytes = extent;
+  args[0] = (sct_ask_arg){.kind = SCT_ARG_CHUNK, .number = IN};
+  args[1] = (sct_ask_arg){.kind = SCT_ARG_CHUNK, .number = OUT};
+  args[2] = (sct_ask_arg){.value = (const uint8_t *)bytes, .n_value = sizeof *bytes};
+  args[3] = (sct_ask_arg){.kind = SCT_ARG_CHUNK, .number = work.workspace ? ARRAYS : TABLE};
+  return (sct_host_launch){
+      .device = device,
+      .extent = extent,
+      .launch = {.kernel = device, .blocks = 1, .threads = 32, .args = args, .n_args = 4}};
 }
 
-static void put_chunk(half *h, int at, int slot, int thread) {
-  struct work *w = &work;
-  int *const last = h->last, *const out_at = h->out_at;
-  const bool ring = h->ring;
-  const int bytes = bytes_at(h, at);
-  sct_host_step s = {
-      .on = h->on, .thread = thread, .stream = slot % SHARED, .after = last[slot], .bytes = bytes};
-  if (ring && last[slot] >= 0) {
-    s.kind = SCT_HOST_OP_FROM_RING;
-    s.array = w->out + out_at[slot];
-    s.ring = w->ring_out[slot];
-    s.bytes = bytes_at(h, out_at[slot]);
-    (void)put(s);
-  }
-  s.bytes = bytes;
-  s.array = w->in + at;
-  s.ring = ring ? w->ring_in[slot] : NULL;
-  s.kind = SCT_HOST_OP_TO_RING;
-  if (ring) {
-    (void)put(s);
-  }
-  s.kind = SCT_HOST_OP_IN;
-  s.device = (uintptr_t)w->device_in[slot];
-  s.after = last[slot] < 0 ? h->table : -1;
-  (void)put(s);
-  sct_launch *l = &w->launches[w->n_launches++];
-  *l = (sct_launch){.grid = {1, 1, 1}, .block = {32, 1, 1}, .n_args = 4};
-  const uint64_t args[] = {(uintptr_t)w->device_in[slot], (uintptr_t)w->device_out[slot],
-                           (uint64_t)bytes, (uintptr_t)w->device_table[h->on]};
-  for (int k = 0; k < 4; k++) {
-    l->args[k].value[0] = args[k];
-  }
-  s.kind = SCT_HOST_OP_KERNEL;
-  s.launch = l;
-  s.kernel = &w->kernel;
-  s.after = -1;
-  (void)put(s);
-  s.kind = SCT_HOST_OP_OUT;
-  s.array = w->out + at;
-  s.ring = ring ? w->ring_out[slot] : NULL;
-  s.device = (uintptr_t)w->device_out[slot];
-  last[slot] = put(s);
-  out_at[slot] = at;
-}
-
-static void put_half(half *h) {
-  memset(h->last, 0xff, sizeof h->last);
-  h->table = put((sct_host_step){.kind = SCT_HOST_OP_IN,
-                                 .on = h->on,
-                                 .thread = -1,
-                                 .after = -1,
-                                 .array = work.table,
-                                 .device = (uintptr_t)work.device_table[h->on],
-                                 .bytes = sizeof work.table});
-  for (int c = 0; h->begin + c * CHUNK < h->end; c++) {
-    const int thread = c % h->threads, slot = thread * EACH + c / h->threads % EACH;
-    put_chunk(h, h->begin + c * CHUNK, h->on * SLOTS + slot, h->on * THREADS + thread);
-  }
-  for (int s = 0; s < DEVICES * SLOTS && h->ring; s++) {
-    if (h->last[s] >= 0) {
-      (void)put((sct_host_step){.kind = SCT_HOST_OP_FROM_RING,
-                                .on = h->on,
-                                .thread = s / EACH,
-                                .stream = s % SHARED,
-                                .after = h->last[s],
-                                .array = work.out + h->out_at[s],
-                                .ring = work.ring_out[s],
-                                .bytes = bytes_at(h, h->out_at[s])});
-    }
-  }
-}
-
-/* In chunks, by `threads` threads a device, which share streams, through rings or not. */
-static void make_on(int devices, bool ring, int threads) {
-  memset(&work, 0, sizeof work);
-  work.table[0] = 7;
-  work.kernel = (sct_cuda_kernel){&work, &work};
-  for (int k = 0; k < N; k++) {
-    work.in[k] = (uint8_t)(k * 37 + k / 256);
-  }
+static sct_status run(int devices, bool ring, int threads, int samples, sct_error *err) {
+  const int64_t extents[] = {CHUNK, N % CHUNK, N / DEVICES % CHUNK};
+  const int64_t sizes[] = {N, work.chain ? CHUNK : N, 4};
+  sct_host_kernel kernels[DEVICES];
+  sct_host_options options[DEVICES];
+  sct_host_launch launches[DEVICES * SCT_COUNT(extents)];
+  sct_ask_arg args[DEVICES * SCT_COUNT(extents)][4];
+  int64_t bytes[DEVICES * SCT_COUNT(extents)];
+  sct_host_array arrays[ARRAYS];
+  const int64_t n_steps[] = {MOST_STEPS, MOST_STEPS};
+  int n = 0;
   for (int d = 0; d < devices; d++) {
-    half h = {.on = d,
-              .begin = d * N / devices,
-              .end = (d + 1) * N / devices,
-              .threads = threads,
-              .ring = ring};
-    put_half(&h);
-  }
-}
-
-static void make(bool ring, int threads) {
-  make_on(1, ring, threads);
-}
-
-static bool is_right(void) {
-  for (int k = 0; k < N; k++) {
-    if (work.out[k] != (uint8_t)(work.in[k] + 7)) {
-      return false;
+    kernels[d] = kernel_of(d, devices, ring);
+    options[d] = (sct_host_options){CHUNK, SHARED, threads, !ring};
+    for (int e = 0; e < SCT_COUNT(extents); e++, n++) {
+      launches[n] = launch_of(d, extents[e], args[n], &bytes[n]);
     }
   }
-  return true;
-}
-
-/* Kernels of which each goes on from what the one before has left, queued by several threads. */
-enum { LINKS = 20 };
-static void make_chain(bool waits) {
-  memset(&work, 0, sizeof work);
-  work.table[0] = work.device_table[0][0] = 7;
-  work.kernel = (sct_cuda_kernel){&work, &work};
-  for (int k = 0; k < LINKS; k++) {
-    const uint64_t args[] = {(uintptr_t)(work.out + k), (uintptr_t)(work.out + k + 1), 1,
-                             (uintptr_t)work.device_table[0]};
-    sct_launch *l = &work.launches[k];
-    *l = (sct_launch){.grid = {1, 1, 1}, .block = {32, 1, 1}, .n_args = 4};
-    for (int a = 0; a < 4; a++) {
-      l->args[a].value[0] = args[a];
-    }
-    (void)put((sct_host_step){.kind = SCT_HOST_OP_KERNEL,
-                              .thread = k * 3 % THREADS,
-                              .stream = (LINKS - k) % SHARED,
-                              .after = waits ? k - 1 : -1,
-                              .kernel = &work.kernel,
-                              .launch = l});
+  for (int a = 0; a < ARRAYS; a++) {
+    arrays[a] = (sct_host_array){
+        .bytes = sizes[a], .from = a == OUT ? -1 : a, .to = a == OUT ? a : -1, .buffer = -1};
   }
-}
-
-static sct_gpu_device devices[DEVICES];
-static void *made[DEVICES][SCT_MAX_STREAMS];
-
-static sct_status run(sct_host_time *times, sct_error *err) {
-  double ns = 0;
+  const sct_ask_host ask = {.memory = ring ? SCT_HOST_PAGEABLE : SCT_HOST_LOCKED,
+                            .arrays = arrays,
+                            .n_arrays = ARRAYS,
+                            .kernels = kernels,
+                            .n_kernels = devices,
+                            .options = options,
+                            .n_options = devices,
+                            .most_steps = n_steps,
+                            .n_most_steps = devices,
+                            .launches = launches,
+                            .n_launches = n,
+                            .poison = 0xa5,
+                            .least = samples,
+                            .most = samples};
   for (int s = 0; s < MOST_STREAMS; s++) {
     streams[s].n = streams[s].done = 0;
   }
-  n_events = n_kept;
-  const sct_status status = sct_gpu_run_steps(devices, work.steps, work.n, times, &ns, err);
-  assert_true(ns >= 0 && context == 1 && n_strangers == 0);
+  n_events = n_kept; /* those of the sessions */
+  n_streams = n_kept_streams;
+  memset(work.bytes[OUT], 0, (size_t)sizes[OUT]);
+  work.got = (sct_got_host){0};
+  const sct_status status = sct_worker_host(&work.w, &ask, &work.got, err);
+  (void)sct_cuda_sync(work.backends[0].cuda, NULL); /* what comes next has a stream */
+  assert_true(context == 1 && n_strangers == 0);
   for (int s = 0; s < n_streams && status == SCT_OK; s++) {
     assert_int_equal(streams[s].done, streams[s].n); /* nothing is on its way any more */
   }
   return status;
 }
 
+static bool is_right(void) {
+  bool right = true;
+  const int last = N - N % CHUNK; /* the last chunk is what is left of a chain */
+  for (int k = 0; k < (work.chain ? N % CHUNK : N); k++) {
+    const uint8_t in = work.bytes[IN][work.chain ? last + k : k];
+    right = right && work.bytes[OUT][k] == (uint8_t)(in + (work.workspace ? 0 : 7));
+  }
+  return right;
+}
+
 static int set_up(void **state) {
   (void)state;
+  static const int64_t sizes[] = {N, N, 4};
   sct_device_set_door(&door);
-  n_streams = n_events = n_alive = calls = fail_at = 0;
-  n_strangers = 0;
-  memset(made, 0, sizeof made);
+  n_streams = n_events = n_alive = calls = fail_at = n_strangers = 0;
+  memset(&work, 0, sizeof work);
   for (int d = DEVICES - 1; d >= 0; d--) { /* calls are for the one that was opened last */
-    devices[d].streams = made[d];
-    assert_int_equal(sct_cuda_open(&devices[d].cuda, d, NULL), SCT_OK);
+    work.backends[d].base.ops = &ops;
+    work.kernels[d] = (sct_worker_kernel){{&work, &work}, d};
+    assert_int_equal(sct_cuda_open(&work.backends[d].cuda, d, NULL), SCT_OK);
   }
   n_kept = n_events;
+  n_kept_streams = n_streams;
+  work.w.backend = &work.backends[0].base;
+  work.w.peer = &work.backends[1].base;
+  work.w.kernels = work.kernels;
+  work.w.n_kernels = DEVICES;
+  for (int a = 0; a < ARRAYS; a++) {
+    sct_a_buffer made = {0};
+    const sct_ask_alloc room = {.bytes = sizes[a], .copies = 1};
+    assert_int_equal(sct_worker_alloc(&work.w, &room, &made, NULL), SCT_OK);
+    assert_int_equal(made.buffer, a);
+    work.bytes[a] = sct_host(sct_worker_data(&work.w.buffers[a]));
+  }
+  memset(work.bytes[TABLE], 0, 4);
+  work.bytes[TABLE][0] = 7;
+  for (int k = 0; k < N; k++) {
+    work.bytes[IN][k] = (uint8_t)(k * 37 + k / 256);
+  }
   return 0;
+}
+
+static void set_chain(bool chain) {
+  work.chain = chain;
+  work.w.buffers[OUT].bytes = chain ? CHUNK : N;
 }
 
 static int tear_down(void **state) {
   (void)state;
   fail_at = 0;
+  set_chain(false);
+  sct_worker_close_host(&work.w);
+  sct_worker_free_buffers(&work.w);
+  sct_arena_free(&work.w.memory);
+  sct_free(work.w.buffers);
   for (int d = 0; d < DEVICES; d++) {
-    for (int s = 0; s < SCT_MAX_STREAMS; s++) {
-      sct_cuda_stream_close(devices[d].cuda, made[d][s]);
-    }
-    sct_cuda_close(devices[d].cuda);
+    sct_cuda_close(work.backends[d].cuda);
   }
   assert_int_equal(n_alive, 0);
   return 0;
@@ -436,9 +449,9 @@ static void check_all(int n_devices) {
   for (int threads = 1; threads <= THREADS; threads += 2) {
     for (int ring = 0; ring < 2; ring++) {
       sct_error err = {0};
-      make_on(n_devices, ring != 0, threads);
-      assert_int_equal(run(NULL, &err), SCT_OK);
+      assert_int_equal(run(n_devices, ring != 0, threads, 2, &err), SCT_OK);
       assert_true(is_right());
+      assert_int_equal(work.got.n_samples_ns, 2);
     }
   }
 }
@@ -448,100 +461,83 @@ static void chunks_come_back_as_they_must(void **state) {
   check_all(1);
 }
 
-/* Each by its own threads and streams; the second has none where nothing is its. */
+/* Each by its own threads and streams. */
 static void two_devices_bring_their_halves(void **state) {
   (void)state;
   check_all(2);
-  for (int s = 0; s < SHARED; s++) {
-    assert_non_null(made[1][s]);
-    assert_int_equal(streams[(intptr_t)made[1][s] - 1].context, 2);
+  int n_of_second = 0;
+  for (int s = 0; s < n_streams; s++) {
+    n_of_second += streams[s].context == 2 && streams[s].n > 0;
   }
-  const int alive = n_alive;
+  assert_true(n_of_second >= SHARED);
   check_all(1);
-  assert_int_equal(n_alive, alive);
 }
 
 static void a_traced_run_says_when(void **state) {
   (void)state;
   for (int n_devices = 1; n_devices <= DEVICES; n_devices++) {
-    sct_host_time times[MOST];
     sct_error err = {0};
-    make_on(n_devices, true, THREADS);
-    assert_int_equal(run(times, &err), SCT_OK);
+    int n[DEVICES][SCT_N_ENGINES] = {{0}};
+    assert_int_equal(run(n_devices, true, THREADS, 0, &err), SCT_OK);
     assert_true(is_right());
-    for (int k = 0; k < work.n; k++) {
-      assert_true(times[k].end_ns >= times[k].begin_ns && times[k].begin_ns >= 0);
+    for (int k = 0; k < work.got.n_steps; k++) {
+      const sct_pipe_step *s = &work.got.steps[k];
+      assert_true(s->end_ns >= s->begin_ns && s->begin_ns >= 0);
       /* by the driver's ticks; both clocks are the host's, less than a second apart */
-      assert_true(work.steps[k].thread >= 0 || times[k].end_ns > times[k].begin_ns);
+      assert_true(s->engine == SCT_ENGINE_HOST || s->end_ns > s->begin_ns);
+      assert_true(s->thread >= s->device * THREADS && s->thread < (s->device + 1) * THREADS);
+      assert_true(s->stream >= 0 && s->stream < SHARED);
+      n[s->device][s->engine]++;
+    }
+    const int chunks = (N / n_devices + CHUNK - 1) / CHUNK;
+    for (int d = 0; d < n_devices; d++) {
+      assert_int_equal(n[d][SCT_ENGINE_IN], chunks + 1); /* with the table */
+      assert_int_equal(n[d][SCT_ENGINE_KERNEL], chunks);
+      assert_int_equal(n[d][SCT_ENGINE_OUT], chunks);
+      assert_int_equal(n[d][SCT_ENGINE_HOST], 2 * chunks);
     }
   }
 }
 
-/* One wait after the other is forgotten: each of them is needed. */
-static void no_wait_is_idle(void **state) {
-  (void)state;
-  sct_error err = {0};
-  int n_waits = 0;
-  make(true, 1);
-  for (int k = 0; k < work.n; k++) {
-    const sct_host_op_kind kind = work.steps[k].kind;
-    const bool waits = work.steps[k].after >= 0 && kind == SCT_HOST_OP_FROM_RING;
-    make(true, 1);
-    work.steps[k].after = waits ? -1 : work.steps[k].after;
-    assert_int_equal(run(NULL, &err), SCT_OK);
-    assert_int_equal(is_right(), !waits);
-    n_waits += waits;
-  }
-  assert_int_equal(n_waits, (N + CHUNK - 1) / CHUNK);
-}
-
-/* Each slot's first kernel waits for the table. */
-static void all_wait_for_what_all_need(void **state) {
-  (void)state;
-  sct_error err = {0};
-  int n_tables = 0;
-  make(false, THREADS);
-  for (int k = 1; k < work.n; k++) {
-    n_tables += work.steps[k].after == 0;
-    work.steps[k].after = -1;
-  }
-  assert_int_equal(n_tables, SLOTS);
-  work.steps[0].stream = SLOTS; /* waited for last */
-  assert_int_equal(run(NULL, &err), SCT_OK);
-  assert_false(is_right());
-}
-
+/* Kernels of which each replaces what the one before has left, queued by several threads. */
 static void threads_wait_for_one_another(void **state) {
   (void)state;
-  for (int waits = 0; waits < 2; waits++) {
+  set_chain(true);
+  for (int ring = 0; ring < 2; ring++) {
     sct_error err = {0};
-    make_chain(waits != 0);
-    assert_int_equal(run(NULL, &err), SCT_OK);
-    assert_int_equal(work.out[LINKS] == 7 * LINKS, waits);
+    assert_int_equal(run(1, ring != 0, THREADS, 1, &err), SCT_OK);
+    assert_true(is_right());
   }
+}
+
+/* What they are set to first must not come after that. */
+static void workspaces_are_cleared(void **state) {
+  (void)state;
+  sct_error err = {0};
+  work.workspace = true;
+  assert_int_equal(run(1, true, THREADS, 2, &err), SCT_OK);
+  assert_true(is_right());
 }
 
 static void what_fails_is_reported_and_leaves_nothing(void **state) {
   (void)state;
   int n_failures = 0;
-  sct_host_time times[MOST];
+  sct_error err = {0};
+  assert_int_equal(run(2, true, THREADS, 1, &err), SCT_OK); /* arrays stay */
   const int alive = n_alive;
   for (int at = 1; at < 2000; at += 7) {
-    sct_error err = {0};
-    if (at % 3 > 0) {
-      make_on(1 + at % DEVICES, true, THREADS);
-    } else {
-      make_chain(true);
-    }
+    const bool chain = at % 3 == 0;
+    set_chain(chain);
     calls = 0;
     fail_at = at;
-    const sct_status status = run(times, &err);
+    err = (sct_error){0};
+    const sct_status status = run(chain ? 1 : 1 + at % DEVICES, true, THREADS, 1, &err);
     n_failures += status != SCT_OK;
     assert_true(status == SCT_OK || strstr(err.text, "CUDA_ERROR_ILLEGAL_ADDRESS"));
-    assert_true(status == SCT_OK || sct_cuda_last(devices[0].cuda) == 700 ||
-                sct_cuda_last(devices[1].cuda) == 700);
+    assert_true(status == SCT_OK || sct_cuda_last(work.backends[0].cuda) == 700 ||
+                sct_cuda_last(work.backends[1].cuda) == 700);
     fail_at = 0;
-    assert_true(n_alive <= alive + DEVICES * SLOTS + 1); /* streams stay, events do not */
+    assert_int_equal(n_alive, alive);
   }
   assert_true(n_failures > 20);
 }
@@ -552,13 +548,12 @@ static int run_once(void) {
   sct_error err = {0};
   (void)set_up(NULL);
   for (int n_devices = 1; n_devices <= DEVICES; n_devices++) {
-    make_on(n_devices, true, THREADS);
-    if (run(NULL, &err) != SCT_OK || !is_right()) {
+    if (run(n_devices, true, THREADS, 1, &err) != SCT_OK || !is_right()) {
       return 1;
     }
   }
-  make_chain(true);
-  return run(NULL, &err) != SCT_OK || work.out[LINKS] != 7 * LINKS;
+  set_chain(true);
+  return run(1, true, THREADS, 1, &err) != SCT_OK || !is_right();
 }
 
 /* Where the system gives no further thread, one does it all. */
@@ -589,9 +584,8 @@ int main(int argc, char **argv) {
       cmocka_unit_test_setup_teardown(chunks_come_back_as_they_must, set_up, tear_down),
       cmocka_unit_test_setup_teardown(two_devices_bring_their_halves, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_traced_run_says_when, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(no_wait_is_idle, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(all_wait_for_what_all_need, set_up, tear_down),
       cmocka_unit_test_setup_teardown(threads_wait_for_one_another, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(workspaces_are_cleared, set_up, tear_down),
       cmocka_unit_test(without_threads_it_comes_back_too),
       cmocka_unit_test_setup_teardown(what_fails_is_reported_and_leaves_nothing, set_up, tear_down),
   };

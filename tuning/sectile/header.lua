@@ -340,14 +340,14 @@ M.formulas = refusing(function()
 end)
 
 local PARTS = { "banner", "types", "layouts", "declarations", "kernels", "variants", "runtime",
-  "host", "public" }
+  "host", "host_copy", "host_chunks", "host_calls", "public" }
 
 --- The header; the form c has compiled kernels in the place of their sources.
 M.header = refusing(function(doc)
   local out, values = {}, values_of(doc)
   for _, part in ipairs(PARTS) do
     local file = part == "kernels" and doc.form == "c" and "code" or part
-    if part ~= "host" or values.host then
+    if values.host or string.sub(part, 1, 4) ~= "host" then
       M.fill(out, "header/" .. file .. ".cuh", values)
     end
   end

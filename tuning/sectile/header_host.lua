@@ -71,21 +71,26 @@ local function add_device(host, h)
   host.to_host = staged and "cudaMemcpyDefault" or "cudaMemcpyDeviceToHost"
   -- further conditions on array k, where there is one to make
   local direct = h.detail .. "_direct[k]"
+  host.if_combined = "" -- where chunks are not, the header has none of it
   host.if_copied = host.direct and " && !" .. direct or ""
   host.or_direct = host.direct and " || " .. direct or ""
-  host.if_in = host.shared and " && " .. h.detail .. "_is_in[k]" or host.if_copied
-  host.and_some = host.shared and " && c->" .. host.extent .. " > 0" or ""
+  host.whole_at = host.direct
+    and string.format("%s ? (void *)h->from[k] : p->whole[k]", direct) or "p->whole[k]"
 end
 
--- What is set before points fall on it: once for all chunks, or for each.
-local function starts_of(host, sig)
-  return kit.map(sig.operands, function(op, k)
-    local place = op.is_direct and "(void *)h->from[%d]" or "p->whole[%d]"
-    return host.shared and op.start and stored.record {
-      name = op.name, index = k - 1, byte = op.start, shared = op.is_shared,
-      place = string.format(place, k - 1),
-    } or nil
+-- What each byte of an array is set to before points fall on it; a launch need not clear what
+-- chunks go onto.
+local function add_launches(host, h)
+  h.onto = host.shared ~= false and #h.starts > 0
+  host.start = h.onto and kit.map(h.sig.operands, function(op)
+    return op.start or -1
   end)
+  local function launch(args)
+    return string.format(h.onto and "%s_launch_onto(%s, false)" or "%s_launch(%s)", h.detail, args)
+  end
+  host.launch_onto = launch "c, stream"
+  host.launch_chunk = host.shared
+    and h.detail .. "_launch_in_turn(h, &c, slot->stream, which)" or launch "&c, slot->stream"
 end
 
 --- Adds the functions of `host = true` to the header's values; false: there are none.
@@ -93,7 +98,7 @@ end
 ---@param ways table
 function M.add(h, ways)
   local sig, host = h.sig, h.sig.host
-  h.host, h.onto = false, false
+  h.host, h.onto, h.tuner = false, false, false
   if not host then
     return
   end
@@ -108,9 +113,7 @@ function M.add(h, ways)
   add_parameters(h.host, h)
   add_arrays(h.host, h)
   add_device(h.host, h)
-  h.host.starts = starts_of(h.host, sig)
-  -- a launch need not clear what points fall on, as chunks go onto it
-  h.onto = h.host.shared ~= false and #h.starts > 0
+  add_launches(h.host, h)
 end
 
 return M

@@ -76,6 +76,7 @@ enum { most_rows = 41, cols = 3, most = most_rows * cols };
 static float a[most], w[cols], b[most], expected_b[most];
 static pair c[most], expected_c[most];
 static int n_calls;
+static bool shows_order;
 
 typedef enum where { PAGEABLE, LOCKED, DEVICE } where;
 
@@ -152,8 +153,10 @@ static int try_mixed(long long rows, long long chunk, int streams, int locked,
   fail_at = fault;
   mix(&k);
   cudaError_t error = mixed_host_plan_create(&plan, rows, cols, &options);
+  trace = shows_order ? stdout : NULL;
   if (error == cudaSuccess)
     error = mixed_host(pa, pw, pb, pc, 0.5f, rows, cols, plan, stream);
+  trace = NULL;
   int wrong = 0;
   if (error == cudaSuccess) {
     cudaStreamSynchronize(stream);
@@ -335,8 +338,21 @@ static int try_bad_values(void) {
   return wrong > 0 ? complain("bad values", wrong, 0, 0, 0) : 0;
 }
 
-int main(void) {
+// The calls for rows in chunks of 3, from page-locked and from pageable arrays.
+static void show_order(void) {
+  shows_order = true;
+  for (int locked = 15; locked >= 0; locked -= 15) {
+    printf("%s:\n", locked > 0 ? "page-locked" : "pageable");
+    try_mixed(16, 3, 3, locked, NULL);
+  }
+}
+
+int main(int argc, char **argv) {
   cudaStream_t stream = NULL;
+  if (argc > 1 && strcmp(argv[1], "order") == 0) {
+    show_order();
+    return 0;
+  }
   int wrong = try_bad_values() + try_large(600001, 400000, 5) + try_large(100003, 1001, 7) +
               try_large(64, 1, 64);
   if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess)

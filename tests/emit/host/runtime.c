@@ -33,8 +33,17 @@ int n_alive, n_pending, fail_at;
 bool failed;
 order run_order;
 cudaStream_t late;
+FILE *trace;
 static struct CUstream_st *streams[256];
 static int n_streams;
+
+static void say(const char *what, size_t n, cudaStream_t stream) {
+  int k = 0;
+  while (k < n_streams && streams[k] != stream)
+    k++;
+  if (trace != NULL)
+    fprintf(trace, "%s %zu, stream %d\n", what, n, k < n_streams ? k : -1);
+}
 
 // Threads of the host call at once; a call may make another.
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
@@ -163,6 +172,8 @@ static void run_until(struct CUstream_st *s, const struct CUevent_st *event, lon
 }
 
 static cudaError_t queue(cudaStream_t stream, op o) {
+  static const char *const names[] = {"copy", "set", "launch", "record", "wait"};
+  say(names[o.kind], o.n, stream);
   if (fails()) {
     if (o.owned)
       free(o.from);
@@ -245,6 +256,7 @@ cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s) {
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t e) {
   LOCKED;
+  say("synchronize", 0, e->stream);
   if (e->done < e->ticket)
     run_until(e->stream, e, e->ticket);
   return cudaSuccess;

@@ -6,6 +6,7 @@
 
 #include <cuda_runtime_api.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,6 +22,7 @@ typedef enum order {
 } order;
 extern order run_order;
 extern cudaStream_t late;
+extern FILE *trace; // what is queued or waited for; NULL: it is not asked for
 
 extern int n_alive;   // memory and handles
 extern int n_pending; // what is queued and has not run
