@@ -423,6 +423,9 @@ static void push_user_view(lua_State *L, sct_script *script, const int *layout, 
   set_string(L, "component_body",
              fast_component ? spec->fast_component_body : spec->component_body);
   set_boolean(L, "moves_only", spec->n_moves > 0);
+  if (spec->counted > 0) {
+    set_integer(L, "counted", spec->counted);
+  }
   set_boolean(L, "component_wise", spec->component_wise);
   set_boolean(L, "reduces", spec->reduces);
   set_boolean(L, "accumulates", sct_spec_accumulates(spec));

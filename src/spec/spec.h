@@ -460,6 +460,7 @@ typedef struct sct_spec {
   sct_condition *limits;
   int n_moves; /* > 0: the body only moves data, and these are all its assignments */
   sct_move *moves;
+  int64_t counted; /* > 0: the body adds to its only output, of integers, this number or nothing */
   bool component_wise; /* every field of every operand is treated alike: a map over n x k scalars */
   const char *component_body; /* then: with operand names standing for one scalar, "b = a + k;" */
   const char *fast_component_body;   /* NULL as fast_body */

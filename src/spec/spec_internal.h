@@ -154,7 +154,7 @@ sct_status sct_spec_check_assigned(sct_spec *spec, const body_tree *tree, sct_er
 void sct_spec_write_bodies(sct_spec *spec, body_tree *tree, const char **kernel, const char **fast);
 /* "body", its tokens with blanks between them, and the end of the line. */
 void sct_spec_print_tokens(sct_str *out, const body_tree *tree);
-/* Sets moves, component_wise, component_body, fast_component_body. */
+/* Sets moves, counted, component_wise, component_body, fast_component_body. */
 void sct_spec_classify_body(sct_spec *spec, const body_tree *tree);
 sct_status sct_spec_check_sizes(sct_spec *spec, sct_error *err);
 sct_status sct_spec_check_places(sct_spec *spec, sct_error *err);

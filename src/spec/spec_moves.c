@@ -137,6 +137,28 @@ static void find_moves(sct_spec *spec, const body_tree *tree, const statement_li
   spec->moves = moves;
 }
 
+/* What all assignments to the only output give, which stand in no branch of a line; 0: no number.
+ */
+static int64_t find_counted(const sct_spec *spec, const body_tree *tree) {
+  const sct_operand *out = &spec->operands[spec->n_inputs];
+  const bool one = spec->n_operands == spec->n_inputs + 1 && !out->record.name &&
+                   out->accumulate == SCT_REDUCE_SUM &&
+                   sct_type_get(out->record.fields[0].type)->kind != SCT_KIND_FLOAT;
+  int64_t number = 0, value = 0;
+  int left = 0; /* mentions that are no such assignments */
+  for (const node *n = one ? tree->made : NULL; n; n = n->made) {
+    const node *e = n->kind == NODE_EXPRESSION ? n->kid[0] : NULL;
+    const bool gives = e && e->kind == NODE_ASSIGN && sct_node_is(tree, e, "=") &&
+                       e->kid[0]->m.op == spec->n_inputs && e->kid[1]->kind == NODE_NUMBER &&
+                       read_number(&tree->t[e->kid[1]->first], &value) &&
+                       (number == 0 || value == number) &&
+                       (n->first == 0 || strchr(";{}", tree->t[n->first - 1].text[0]));
+    number = gives ? value : number;
+    left += (n->kind == NODE_NAME && n->m.op == spec->n_inputs) - gives;
+  }
+  return left == 0 && number > 0 && number < 32768 ? number : 0;
+}
+
 /* ---- component-wise ---- */
 
 static bool all_of_type(const sct_record *record, sct_type type, int n_fields) {
@@ -253,7 +275,7 @@ static bool reads_outputs(const sct_spec *spec) {
 
 void sct_spec_classify_body(sct_spec *spec, const body_tree *tree) {
   statement_list *list = sct_arena_alloc(&spec->arena, sizeof(*list));
-  list->n = 0;
+  spec->counted = find_counted(spec, tree);
   if (sct_spec_has_taps(spec) || !add_statements(spec, tree, tree->statements, list) ||
       !assigns_once(spec, tree, list)) {
     return; /* what lies beyond a border is no move */

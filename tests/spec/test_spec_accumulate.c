@@ -295,6 +295,35 @@ static void test_one_order_is_refused(void **state) {
   close_spec();
 }
 
+/* Where the body adds one number or nothing, counters may be narrower. */
+static void test_counted(void **state) {
+  (void)state;
+  static const struct {
+    const char *type, *body;
+    int64_t counted;
+  } cases[] = {
+      {"u32", "h = 1;", 1},
+      {"i64", "if (x > 1) { h = 3; } else { h = 3u; } // h", 3},
+      {"u32", "if (x > 1) { h = 32767; } else keep(h);", 32767},
+      {"u32", "h = 32768;", 0},
+      {"u32", "h = 0;", 0},
+      {"u32", "h = 010;", 0}, /* 8, as C reads it */
+      {"u32", "h = 1; h = 2;", 0},
+      {"u32", "h = x;", 0},
+      {"u32", "if (x > 1) h = 1; else h = 1;", 0},
+      {"f32", "h = 1;", 0},
+  };
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    open_kernel(cases[k].type, SCT_REDUCE_SUM, false);
+    bind();
+    lay_out_rest();
+    set_sizes("i=4 bin=8");
+    finish(cases[k].body);
+    assert_int_equal(spec.counted, cases[k].counted);
+    close_spec();
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_kinds),     cmocka_unit_test(test_names),
@@ -302,6 +331,7 @@ int main(void) {
       cmocka_unit_test(test_keys),      cmocka_unit_test(test_beside_a_scatter),
       cmocka_unit_test(test_layouts),   cmocka_unit_test(test_what_is_refused),
       cmocka_unit_test(test_one_order), cmocka_unit_test(test_one_order_is_refused),
+      cmocka_unit_test(test_counted),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,41 +52,6 @@ local function packed_bytes(k)
   return bytes
 end
 
--- The number that the body assigns to the only output, always the same; nil: there is none.
-local function find_counted(k)
-  local out
-  for _, op in ipairs(k.operands) do
-    if op.is_output then
-      if out or op.accumulate ~= "add" or not op.record.bare
-        or op.record.fields[1].kind == "float" then
-        return nil
-      end
-      out = op
-    end
-  end
-  local body, left, number = reads.without_comments(k.body), 0, nil
-  for _, word in ipairs(reads.names_in(body)) do
-    left = left + (word.name == out.name and 1 or 0)
-  end
-  for statement in string.gmatch(string.gsub(body, "%s", ""), "[^;{}]+") do
-    local value = string.sub(statement, 1, #out.name + 1) == out.name .. "="
-      and math.tointeger(tonumber((string.gsub(string.sub(statement, #out.name + 2), "[uU]$", ""))))
-    if value and value == (number or value) then
-      number, left = value, left - 1
-    end
-  end
-  return left == 0 and number and number > 0 and number < 32768 and tostring(number) or nil
-end
-
-local known = {} -- by body, as every candidate asks
-
-local function counted(k)
-  if known[k.body] == nil then
-    known[k.body] = find_counted(k) or false
-  end
-  return known[k.body] or nil
-end
-
 -- ---- what is loaded ----
 
 local binding = cuda.vector_binding
@@ -391,7 +356,7 @@ local function add_count(p)
   p.carry = function(element)
     local slot = out.slots[1]
     return accumulate.update_array(p.g, slot, accumulate.address(p.g, out.op, 1, element),
-      string.format("(%s)%d * carry", slot.type, 65536 * tonumber(p.packed)))
+      string.format("(%s)%d * carry", slot.type, 65536 * p.packed))
   end
 end
 
@@ -464,7 +429,7 @@ local function plan(k, c)
   local p = {
     g = g, k = k, threads = c.threads, vec = c.vec, items = c.items, parts = c.parts,
     replicas = k.ordered and c.threads // 32 or c.replicas, runs = c.runs, ahead = c.ahead,
-    is_private = c.place == "shared", packed = c.packed and counted(k), ordered = k.ordered,
+    is_private = c.place == "shared", packed = c.packed and k.counted, ordered = k.ordered,
     wide = c.wide, rows = false,
     values = {}, streams = {}, records = {}, slots = {}, outputs = {}, index = {},
     copies = (k.ordered or c.replicas > 1) and " * kReplicas" or "",
@@ -496,7 +461,7 @@ local function plan(k, c)
   p.point = function() return point(p) end
   add_params(p)
   p.merge = function(slot)
-    local sum = p.packed and p.packed ~= "1" and "sum * " .. p.packed .. "u" or "sum"
+    local sum = p.packed and p.packed ~= 1 and "sum * " .. p.packed .. "u" or "sum"
     return accumulate.update_array(p.g, slot, accumulate.address(p.g, slot.op, slot.f, "at"), sum)
   end
   p.held_value = function(slot, replica)
@@ -547,7 +512,7 @@ end
 
 -- Are counters of 16 bits worth while: would they let less parts do, or one block more?
 local function packs(k)
-  return not k.ordered and counted(k) and 4 * output_bytes(k) > k.device.smem_optin_bytes
+  return not k.ordered and k.counted and 4 * output_bytes(k) > k.device.smem_optin_bytes
 end
 
 local function facts(k)
