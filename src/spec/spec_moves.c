@@ -237,10 +237,19 @@ static bool print_field(const sct_spec *spec, const body_tree *tree, const state
   return true;
 }
 
+static bool copies_record(const node *n) {
+  return n->kind == NODE_NAME && n->m.op >= 0 && n->pair && n->use == USE_ASSIGN && n->m.field < 0;
+}
+
 static void find_component_body(sct_spec *spec, const body_tree *tree, const statement_list *list) {
   SCT_SCOPED(sct_str) first = {0}, other = {0};
   edit *edits = SCT_ARENA_NEW(&spec->arena, edit, tree->n);
   memcpy(edits, tree->edits, sizeof *edits * (size_t)tree->n);
+  for (const node *n = tree->made; n; n = n->made) { /* one scalar is not copied by fields */
+    for (int k = n->first; copies_record(n) && k < n->pair->end + 1; k++) {
+      edits[k] = (edit){0};
+    }
+  }
   if (!shapes_allow(spec) || !drop_fields(tree, edits)) {
     return;
   }
@@ -338,8 +347,7 @@ void sct_spec_write_bodies(sct_spec *spec, body_tree *tree, const char **kernel,
     if (n->kind == NODE_KEEP) { /* sets a flag beside o */
       replace(tree, n->first, n->end - 1,
               sct_arena_printf(&spec->arena, "%s_kept = true", spec->operands[n->m.op].name));
-    } else if (n->kind == NODE_NAME && n->m.op >= 0 && n->pair && n->use == USE_ASSIGN &&
-               n->m.field < 0) {
+    } else if (copies_record(n)) {
       copy_fields(spec, tree, n);
     } else if (n->kind == NODE_NAME && n->m.op >= 0) {
       sct_spec_read_shared(spec, tree, n);

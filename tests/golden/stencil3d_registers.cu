@@ -26,7 +26,7 @@ stencil(const float *__restrict__ a, float *__restrict__ b, float k_, long long 
   // lines of a that taps reach: for each j those with kFirst <= i < kStop;
   // the step before has loaded those before kNew
   static constexpr int kFirst_a[] = {1, 0, 0, 1}, kNew_a[] = {1, 2, 2, 1}, kStop_a[] = {2, 3, 3, 2};
-  // of these, lines with taps beside the thread's own vector
+  // of these, lines with taps next to the thread's own vector
   static constexpr int kNewBeside_a[] = {0, 1, 1, 0}, kStopBeside_a[] = {0, 2, 2, 0};
 
   // where the thread's elements begin

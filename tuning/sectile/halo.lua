@@ -296,7 +296,7 @@ local function loop_lines(p, s)
   if s.left + s.right > 0 and (table.concat(lines.from, " ") ~= table.concat(ends.from, " ")
     or table.concat(lines.to, " ") ~= table.concat(ends.to, " ")) then
     text, beside = declare_spans(p, s, ends, "Beside")
-    kit.append(texts, "// of these, lines with taps beside the thread's own vector", text)
+    kit.append(texts, "// of these, lines with taps next to the thread's own vector", text)
   end
   s.reach_text = s.has_m and kit.concat(texts) or ""
   local line = s.lines .. s.at_line
