@@ -19,7 +19,7 @@ $(g:head(threads)) {
 //%   end
 //% end
 //% if shared then
-  // columns x and x + kInner follow each other in the outputs of the tuned sizes: kRun stores in all
+  // columns x and x + kInner follow each other in outputs of the tuned sizes: kRun stores in all
   constexpr int kInner = $(shared.inner), kRun = $(run_stores);
 //% end
 //% if sector > 0 then
@@ -35,8 +35,8 @@ $(g:head(threads)) {
   constexpr int kPitch = kTileX + kStart; // from line to line of a tile
   constexpr int kWords = kPitch / kWord; // copies of a line
 
-  // Where a line is kept that starts at element `start` of its array: as far from 128 bytes, so that
-  // copies are written as they arrive, and columns of odd lines meet different banks.
+  // Where a line is kept that starts at element `start` of its array: as far from 128 bytes, so
+  // that copies are written as they arrive, and columns of odd lines meet different banks.
   const auto kept_at = [](int line, unsigned int start) {
     return line * kPitch + (int)(start % kStart);
   };

@@ -67,7 +67,7 @@ $(g:head(threads)) {
 //%     end
 //%   end
 //%   if across then
-    // where the row after that of `at` starts, its elements counted on from those of a vector at `at`
+    // where the row after that of `at` starts, counted on from the elements of a vector at `at`
     const auto next_row = [&](multi_index at) -> multi_index {
       at.$(last) -= $(inner[1].count);
       at.$(modes[#modes - 1])++;

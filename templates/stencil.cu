@@ -30,13 +30,16 @@ $(g:head(bounds)) {
   constexpr int kAhead = $(drift);
 //% end
 //% for _, s in ipairs(taps) do
-  constexpr int $(s.k_left) = $(s.left), $(s.k_right) = $(s.right); // elements of $(s.name) that taps reach before and after
+  // elements of $(s.name) that taps reach before and after
+  constexpr int $(s.k_left) = $(s.left), $(s.k_right) = $(s.right);
 //%   if shared then
 //%     if s.across_text then
-  constexpr int $(s.k_across) = $(s.across_text); // lines of a tile of $(s.name) beside each other along $(c)
+  // lines of a tile of $(s.name) side by side along $(c)
+  constexpr int $(s.k_across) = $(s.across_text);
 //%     end
   constexpr int $(s.k_lines) = $(s.lines_text); // lines of a tile of $(s.name)
-  constexpr int $(s.k_before) = $(s.k_left)$(drift > 0 and " + kAhead" or ""); // elements of one before first_$(x)
+  // elements of a line before first_$(x)
+  constexpr int $(s.k_before) = $(s.k_left)$(drift > 0 and " + kAhead" or "");
   constexpr int $(s.k_span) = $(s.k_before) + $(tile_x) + $(s.k_right); // all of its elements
   // words of 16 bytes that hold it, wherever it begins and ends in its first and last
   constexpr int $(s.k_words) = ($(s.k_span) * sizeof($(s.type)) + 15 + 15) / 16;
@@ -56,7 +59,10 @@ $(g:head(bounds)) {
   // guarded: some of the lines that are read or written may lie beyond a border.
   const auto compute_tile = [&](bool guarded) {
 //% for _, s in ipairs(taps) do
-    // where an element of $(s.line_name) of $(s.name) lies$(s.line_args ~= "" and "; lines count from the first one read" or "")
+    // where an element of $(s.line_name) of $(s.name) lies
+//%     if s.line_args ~= "" then
+    // lines count from the first one read
+//%     end
     const auto $(s.at) = [&]($(s.params)long long $(x)) -> const $(s.type) * {
       $(s.line)
       return $(s.address);
@@ -94,7 +100,8 @@ $(g:head(bounds)) {
         $(s.tile)[n] = make_uint4(0, 0, 0, 0);
       else
 //%     end
-      copy_word(guarded, &$(s.tile)[n], word_at($(s.from)[line], n % $(s.k_words)), $(s.op.pointer), at_byte<char>($(s.op.pointer), $(s.all_bytes)));
+      copy_word(guarded, &$(s.tile)[n], word_at($(s.from)[line], n % $(s.k_words)),
+                $(s.op.pointer), at_byte<char>($(s.op.pointer), $(s.all_bytes)));
     }
 //%   end
     async_commit();

@@ -41,8 +41,8 @@ exchange(const f16 *__restrict__ a, f16 *__restrict__ b, long long n_row, long l
   constexpr int kPitch = kTileX + kStart; // from line to line of a tile
   constexpr int kWords = kPitch / kWord; // copies of a line
 
-  // Where a line is kept that starts at element `start` of its array: as far from 128 bytes, so that
-  // copies are written as they arrive, and columns of odd lines meet different banks.
+  // Where a line is kept that starts at element `start` of its array: as far from 128 bytes, so
+  // that copies are written as they arrive, and columns of odd lines meet different banks.
   const auto kept_at = [](int line, unsigned int start) {
     return line * kPitch + (int)(start % kStart);
   };

@@ -22,7 +22,8 @@ stencil(const float *__restrict__ a, float *__restrict__ b, float k_, long long 
   constexpr int kMarch = 4; // steps of kRows lines of a thread, along z
   // elements of a block along each dimension
   constexpr int kTile_x = kLanes * kVec, kTile_y = kWide * kGroups, kTile_z = kRows * kMarch;
-  constexpr int kLeft_a = 1, kRight_a = 1; // elements of a that taps reach before and after
+  // elements of a that taps reach before and after
+  constexpr int kLeft_a = 1, kRight_a = 1;
   // lines of a that taps reach: for each j those with kFirst <= i < kStop;
   // the step before has loaded those before kNew
   static constexpr int kFirst_a[] = {1, 0, 0, 1}, kNew_a[] = {1, 2, 2, 1}, kStop_a[] = {2, 3, 3, 2};
@@ -43,7 +44,8 @@ stencil(const float *__restrict__ a, float *__restrict__ b, float k_, long long 
 
   // guarded: some of the lines that are read or written may lie beyond a border.
   const auto compute_tile = [&](bool guarded) {
-    // where an element of line (i, j) of a lies; lines count from the first one read
+    // where an element of line (i, j) of a lies
+    // lines count from the first one read
     const auto a_at = [&](int i, int j, long long x) -> const float * {
       long long z = first_z + i - 1;
       if (guarded && !is_inside(z, n_z)) return nullptr;

@@ -1,7 +1,7 @@
 -- header_shared: definitions that stand in several kernels of a header, once.
 --
 -- A kernel's source is definitions between blank lines. One that two kernels have, word for word,
--- moves in front of both, if all that it mentions does: in its own namespace a kernel sees it there.
+-- moves in front of both, if all that it mentions does: a kernel's own namespace sees it there.
 local kit = require "sectile.kit"
 
 local M = {}

@@ -435,8 +435,8 @@ local function digits_of(p, side)
   return kit.map(side.dims, function(d) return cuda.var(p.digit[d]) end)
 end
 
--- The text of the offset `of(apart)` in `op`: modes whose index is multiplied by a product of extents
--- are `apart`, as terms whose product has a name.
+-- The text of the offset `of(apart)` in `op`: modes whose index is multiplied by a product of
+-- extents are `apart`, as terms whose product has a name.
 local function text_of_offset(p, op, along, of)
   local terms, apart = {}, {}
   local function add(d, name)
@@ -556,8 +556,8 @@ function sides.start_tables(p)
     local place = side.first .. ahead .. " + " .. at
     return {
       at = at, limit = limit, entries = {}, digits = find_digits(p, side, place),
-      outside = string.format(ahead ~= "" and "(%s < 0 || %s >= %s)" or "%.0s%s >= %s", place, place,
-        side.extent),
+      outside = string.format(ahead ~= "" and "(%s < 0 || %s >= %s)" or "%.0s%s >= %s", place,
+        place, side.extent),
     }
   end
   p.tables = {

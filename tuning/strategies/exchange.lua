@@ -381,7 +381,8 @@ local function start_plan(k, c, about)
   local p = {
     k = k, g = g, about = about, X = about.X, Y = about.Y, rest = about.rest, threads = c.threads,
     tile_x = math.tointeger(tile_x), tile_y = math.tointeger(tile_y), bytes = most,
-    strides = {}, store = c.store, is_lines = c.load == "lines", evict = c.evict, memory = {}, linear = {},
+    strides = {}, store = c.store, is_lines = c.load == "lines", evict = c.evict, memory = {},
+    linear = {},
     exchanged = {}, results = {}, direct = {}, rest_name = {}, digit = {}, line_text = "line",
     sector = c.start == "sector" and SECTOR // most or 0, lines_a_load = false, take_line = false,
   }
