@@ -33,8 +33,9 @@ $(g:head(threads)) {
 //% end
 //% if look_back then
   __shared__ __align__(16) partial tiles_before; // what they come to
-  $(kit.each(in_tile and streams or {},
-             "__shared__ __align__(16) {type} {name}[kItems][kThreads];"))
+//% if in_tile then
+  $(kit.each(streams, "__shared__ __align__(16) {type} {name}[kItems][kThreads];"))
+//% end
   // a block has a tile; which one follows from the order in which blocks begin
   unsigned long long *const counter = reinterpret_cast<unsigned long long *>(workspace);
   const ticket taken = take_ticket(counter);
