@@ -67,12 +67,12 @@ local function load_text(p, x)
   if x.word then
     local address = g:address(x.op, x.f, binding(p))
     local whole = cuda.load("load_streaming", x.type, x.word, address)
-    return string.format("if (kWhole || left >= kVec)\n  %s = %s;\nelse\n  %s = %s;", x.at, whole,
+    return string.format("if (whole || left >= kVec)\n  %s = %s;\nelse\n  %s = %s;", x.at, whole,
       x.at, string.format("load_some<%s, kVec>(%s, left)", x.element, address))
   elseif x.many then
     local value = cuda.load("load", x.element, shorter, g:address(x.op, x.f, binding(p, true)))
     return kit.unrolled("e", "kVec",
-      string.format("if (kWhole || e < left)\n  %s = %s;", x.value, value))
+      string.format("if (whole || e < left)\n  %s = %s;", x.value, value))
   end
   local changes = kit.any(p.k.dims, function(_, d) return g:changes(x.op, d) end)
   return string.format("%s = %s;", x.at, cuda.load(changes and word and "load_streaming" or "load",
@@ -133,10 +133,12 @@ local function add_slots(p)
       name = name == "" and op.name or op.name .. "_" .. name
       slot.held, slot.run = p.g:name("held_" .. name), p.g:name("run_" .. name)
       slot.left = p.g:name("left_" .. name)
+      slot.sum = p.g:name(#p.slots > 0 and "sum_" .. name or "sum")
       slot.held_type = p.packed and "unsigned int" or slot.type
       slot.words = p.packed and p.g:name("kWords_" .. op.name) or out.span
       local bytes = p.packed and (span + 1) // 2 * 4 or span * slot.bytes
       slot.start, slot.span, slot.n_span = start, out.span, span
+      slot.offset = start > 0 and " + " .. start or ""
       start = (start + bytes * p.replicas + 15) // 16 * 16
       out.slots[f] = slot
       p.slots[#p.slots + 1] = slot
@@ -164,7 +166,7 @@ end
 -- the block's part, else its address is a person's, or that of the number `at`.
 local function update(p, out, at, value_of)
   if p.packed then
-    return string.format("count_points(%s, %s, %s);", p.count_arguments, at, value_of(out.slots[1]))
+    return string.format("count_points(%s, %s);", at, value_of(out.slots[1]))
   end
   return kit.concat(kit.map(out.slots, function(slot)
     local value = value_of(slot)
@@ -308,50 +310,9 @@ end
 
 -- ---- the plan ----
 
--- Parameters of the functions that load and take a tile, and the arguments of their calls.
-local function add_params(p)
-  local params, arguments = p.g:param_list(), p.g:arguments_text()
-  params[#params + 1] = "long long first"
-  p.params = table.concat(params, ", ")
-  p.arguments = function(first) return arguments .. ", " .. first end
-  local more = {}
-  local function add(type, name)
-    params[#params + 1] = type .. name
-    more[#more + 1] = ", " .. name
-  end
-  add("const points &", "got")
-  for _, slot in ipairs(p.is_private and p.slots or {}) do
-    add(slot.held_type .. " *", slot.held)
-  end
-  for _, out in ipairs(p.parts > 1 and p.outputs or {}) do
-    add("unsigned int ", out.low)
-  end
-  if p.replicas > 1 then
-    add("int ", "replica")
-  end
-  if p.runs then
-    add(p.run_type .. " &", "run_at")
-    for _, slot in ipairs(p.slots) do
-      add(slot.type .. " &", slot.run)
-    end
-  end
-  p.take_params = table.concat(params, ", ")
-  p.take_arguments = function(first) return p.arguments(first) .. table.concat(more) end
-end
-
--- The arguments of the function count_points after the element and the number of points on it.
+-- The texts of count_points.
 local function add_count(p)
   local out = p.outputs[1]
-  local params, arguments = p.g:param_list(), { p.g:arguments_text(), out.slots[1].held }
-  params[#params + 1] = "unsigned int *" .. out.slots[1].held
-  if p.parts > 1 then
-    params[#params + 1], arguments[#arguments + 1] = "unsigned int " .. out.low, out.low
-  end
-  if p.replicas > 1 then
-    params[#params + 1], arguments[#arguments + 1] = "int replica", "replica"
-  end
-  kit.append(params, "unsigned int at", "unsigned int count")
-  p.count_params, p.count_arguments = table.concat(params, ", "), kit.concat(arguments, ", ")
   p.word_at = p.replicas > 1 and "at / 2 * kReplicas + replica" or "at / 2"
   p.carry = function(element)
     local slot = out.slots[1]
@@ -459,9 +420,8 @@ local function plan(k, c)
     return kit.concat(kit.map(p.streams, function(x) return load_text(p, x) end))
   end
   p.point = function() return point(p) end
-  add_params(p)
   p.merge = function(slot)
-    local sum = p.packed and p.packed ~= 1 and "sum * " .. p.packed .. "u" or "sum"
+    local sum = slot.sum .. (p.packed and p.packed ~= 1 and " * " .. p.packed .. "u" or "")
     return accumulate.update_array(p.g, slot, accumulate.address(p.g, slot.op, slot.f, "at"), sum)
   end
   p.held_value = function(slot, replica)

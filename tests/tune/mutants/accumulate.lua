@@ -84,9 +84,9 @@ local mutants = {
   { "scope", "warps", "source", "left_y[share * kSpan_y + held_at] = sum;",
     "left_y[share * kSpan_y + held_at] = 0; atomicAdd(&y[at], sum);" },
   { "scope", "warps", "source",
-    "      in_order(at_y, kNone, [&] {\n        held_y[replica * kSpan_y + at_y] = "
-      .. "held_y[replica * kSpan_y + at_y] + y_v;\n      });",
-    "      if (at_y != kNone) atomicAdd(&held_y[replica * kSpan_y + at_y], y_v);" },
+    "        in_order(at_y, kNone, [&] {\n          held_y[replica * kSpan_y + at_y] = "
+      .. "held_y[replica * kSpan_y + at_y] + y_v;\n        });",
+    "        if (at_y != kNone) atomicAdd(&held_y[replica * kSpan_y + at_y], y_v);" },
   -- neighbours of a row that are added at once
   { "index", "wide", "source", '"f"(v[1])', '"f"(v[0])' },
   { "index", "wide", "source", "y_row[e % kWide] = y_v;",
@@ -113,9 +113,8 @@ local mutants = {
   -- points that are lost, or taken twice
   { "loop", "counts", "source", "tile += shares", "tile += shares + 1" },
   { "bound", "counts", "source", "e < left", "e + 1 < left" },
-  { "loop", "counts", "source", "take_points<true>(",
-    "take_points<false>(key, x, n, n_i, n_m, first, got, held_n, replica);\n"
-      .. "        take_points<true>(" },
+  { "loop", "counts", "source", "take_points(true, ",
+    "take_points(false, first, got);\n      take_points(true, " },
   { "carry", "ahead", "source", "got = next;", "" },
   { "loop", "ahead", "source", "long long tile = share - shares", "long long tile = share" },
   { "bound", "ahead", "source", "tile + shares < tiles", "tile + 2 * shares < tiles" },
