@@ -91,6 +91,7 @@ static bool resumed(one *o) {
 static void end(one *o) {
   sct_free(o->cell.row.times.samples_ns);
   sct_store_close(o->r.store);
+  sct_arena_free(&o->cands.arena);
 }
 
 /* Two sessions share a run: what the other one has put is found from this one's next commit on. */
