@@ -68,7 +68,7 @@ $(g:head(threads)) {
   }
 //% end
   // One step: all loads before the first use. Only the last one may need guards.
-  const auto take = [&](long long first, bool guarded) {
+  const auto add_step = [&](long long first, bool guarded) {
     $(kit.each(moving, "{type} {name}{shape} = {};"))
     $(each_output)
 #pragma unroll
@@ -105,8 +105,8 @@ $(g:head(threads)) {
     }
   };
   long long first = $(loop_first);
-  for (; first + kStep <= $(loop_last); first += $(loop_step)) take(first, false);
-  if (first < $(loop_last)) take(first, true);
+  for (; first + kStep <= $(loop_last); first += $(loop_step)) add_step(first, false);
+  if (first < $(loop_last)) add_step(first, true);
 
 //% if not in_shared then
 //%   if alone then

@@ -1,6 +1,6 @@
 // templates/device/reduce.cuh: shuffle_xor, combine_across
 // templates/device/vectors.cuh: vec_align, vec
-// templates/device/words.cuh: word_of, word_bytes, load, take
+// templates/device/words.cuh: word_of, word_bytes, load
 
 // What is computed for one element.
 __device__ __forceinline__ void compute(float a, float &at, float &top) {
@@ -50,7 +50,7 @@ reduce(const float *__restrict__ a, int *__restrict__ at, float *__restrict__ to
   for (int m = 0; m < 1; m++) mine[m] = identity();
 
   // One step: all loads before the first use. Only the last one may need guards.
-  const auto take = [&](long long first, bool guarded) {
+  const auto add_step = [&](long long first, bool guarded) {
     vec<float, kVec> a_v[kItems] = {};
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
@@ -74,8 +74,8 @@ reduce(const float *__restrict__ a, int *__restrict__ at, float *__restrict__ to
     }
   };
   long long first = 0;
-  for (; first + kStep <= n_reduced; first += kStep) take(first, false);
-  if (first < n_reduced) take(first, true);
+  for (; first + kStep <= n_reduced; first += kStep) add_step(first, false);
+  if (first < n_reduced) add_step(first, true);
 
   // 32 lanes have each output
   combine_across<1, kLanes>(mine);

@@ -1,6 +1,6 @@
 // templates/device/reduce.cuh: load_from_l2, is_last_block
 // templates/device/vectors.cuh: vec_align, vec
-// templates/device/words.cuh: word_of, word_bytes, load_streaming, take
+// templates/device/words.cuh: word_of, word_bytes, load_streaming
 
 // What is computed for one element.
 __device__ __forceinline__ void compute(float a, float &total) {
@@ -51,7 +51,7 @@ reduce(const float *__restrict__ a, float *__restrict__ total, long long n_row, 
   for (int m = 0; m < kVec; m++) mine[m] = identity();
 
   // One step: all loads before the first use. Only the last one may need guards.
-  const auto take = [&](long long first, bool guarded) {
+  const auto add_step = [&](long long first, bool guarded) {
     vec<float, kVec> a_v[kItems] = {};
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
@@ -74,8 +74,8 @@ reduce(const float *__restrict__ a, float *__restrict__ total, long long n_row, 
     }
   };
   long long first = share * (long long)kStep;
-  for (; first + kStep <= n_reduced; first += shares * (long long)kStep) take(first, false);
-  if (first < n_reduced) take(first, true);
+  for (; first + kStep <= n_reduced; first += shares * (long long)kStep) add_step(first, false);
+  if (first < n_reduced) add_step(first, true);
 
   // brings what the threads have to shared memory
   const auto meet = [&] {

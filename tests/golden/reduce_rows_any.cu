@@ -1,7 +1,7 @@
 // templates/device/division.cuh: sct_floor_mod
 // templates/device/reduce.cuh: shuffle_xor, combine_across
 // templates/device/vectors.cuh: vec_align, vec
-// templates/device/words.cuh: word_of, word_bytes, load, take
+// templates/device/words.cuh: word_of, word_bytes, load
 
 // What is computed for one element.
 __device__ __forceinline__ void compute(float a, float &total) {
@@ -55,7 +55,7 @@ reduce(const float *__restrict__ a, float *__restrict__ total, long long n_row, 
     mine[0] = combine(mine[0], {total_e});
   }
   // One step: all loads before the first use. Only the last one may need guards.
-  const auto take = [&](long long first, bool guarded) {
+  const auto add_step = [&](long long first, bool guarded) {
     vec<float, kVec> a_v[kItems] = {};
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
@@ -78,8 +78,8 @@ reduce(const float *__restrict__ a, float *__restrict__ total, long long n_row, 
     }
   };
   long long first = before;
-  for (; first + kStep <= stop; first += kStep) take(first, false);
-  if (first < stop) take(first, true);
+  for (; first + kStep <= stop; first += kStep) add_step(first, false);
+  if (first < stop) add_step(first, true);
 
   // brings what the threads have to shared memory
   const auto meet = [&] {
