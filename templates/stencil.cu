@@ -3,20 +3,14 @@ $(g:types())
 $(g:compute())
 $(kit.comment(doc))
 $(g:head(bounds)) {
-//% if shared or threads > lanes then
-  constexpr int kThreads = $(threads);
-//% end
+  $((shared or threads > lanes) and "constexpr int kThreads = " .. threads .. ";" or "")
   constexpr int kLanes = $(lanes); // threads beside each other along $(x)
   constexpr int kVec = $(vec); // neighbours along $(x) that a thread computes at once
 //% if shared and items > 1 then
   constexpr int kItems = $(items); // times that it does so, kLanes * kVec elements apart
 //% end
-//% if m then
-  constexpr int kRows = $(rows); // lines of a thread along $(m)
-//% end
-//% if c then
-  constexpr int kWide = $(wide); // lines of a thread along $(c)
-//% end
+  $(m and "constexpr int kRows = " .. rows .. "; // lines of a thread along " .. m or "")
+  $(c and "constexpr int kWide = " .. wide .. "; // lines of a thread along " .. c or "")
 //% if threads > lanes then
   constexpr int kGroups = kThreads / kLanes; // threads beside each other along $(c or m)
 //% end
@@ -34,12 +28,11 @@ $(g:head(bounds)) {
   constexpr int $(s.k_left) = $(s.left), $(s.k_right) = $(s.right);
 //%   if shared then
 //%     if s.across_text then
-  // lines of a tile of $(s.name) side by side along $(c)
+  // lines of a tile of $(s.name) beside each other along $(c)
   constexpr int $(s.k_across) = $(s.across_text);
 //%     end
   constexpr int $(s.k_lines) = $(s.lines_text); // lines of a tile of $(s.name)
-  // elements of a line before first_$(x)
-  constexpr int $(s.k_before) = $(s.k_left)$(drift > 0 and " + kAhead" or "");
+  constexpr int $(s.k_before) = $(s.k_left)$(ahead); // elements of one before first_$(x)
   constexpr int $(s.k_span) = $(s.k_before) + $(tile_x) + $(s.k_right); // all of its elements
   // words of 16 bytes that hold it, wherever it begins and ends in its first and last
   constexpr int $(s.k_words) = ($(s.k_span) * sizeof($(s.type)) + 15 + 15) / 16;
@@ -52,17 +45,12 @@ $(g:head(bounds)) {
   $(cut)
   // $(shared and "there is nothing to do" or "the whole warp has nothing to do")
   if ($(outside)) return;
-//% if shared then
-  extern __shared__ uint4 shared[];
-//% end
+  $(shared and "extern __shared__ uint4 shared[];" or "")
 
   // guarded: some of the lines that are read or written may lie beyond a border.
   const auto compute_tile = [&](bool guarded) {
 //% for _, s in ipairs(taps) do
-    // where an element of $(s.line_name) of $(s.name) lies
-//%     if s.line_args ~= "" then
-    // lines count from the first one read
-//%     end
+    // where an element of $(s.line_name) of $(s.name) lies$(s.counted)
     const auto $(s.at) = [&]($(s.params)long long $(x)) -> const $(s.type) * {
       $(s.line)
       return $(s.address);
@@ -127,9 +115,7 @@ $(g:head(bounds)) {
 
     // out
     const int lane = threadIdx.x % kLanes;
-//%   if m or c then
-    const int own = threadIdx.x / kLanes * $(c and "kWide" or "kRows"); // its first line
-//%   end
+    $(lines and "const int own = threadIdx.x / kLanes * " .. lines .. "; // its first line" or "")
 //%   for _, s in ipairs(taps) do
     // the thread's element of each line of $(s.name) that its taps reach
     const $(s.type) *$(s.lines)$(s.own_shape);
@@ -151,9 +137,7 @@ $(g:head(bounds)) {
 //% end
     const auto compute_line = [&]($(line_params)) {
       $(kit.concat(positions))
-//% if guard then
-      if ($(guard)) return;
-//% end
+      $(guard and "if (" .. guard .. ") return;" or "")
       $(kit.concat(per_line))
 //% if vec > 1 then
 #pragma unroll
@@ -182,11 +166,9 @@ $(g:head(bounds)) {
       });
 //%     end
 //%   end
-//%   for _, s in ipairs(rolling) do
-//%     if s.has_ends then
+//%   for _, s in ipairs(exchanged) do
       // ... else from that lane
       $(s.exchange_new)
-//%     end
 //%   end
       $(compute_lines)
     };

@@ -26,8 +26,7 @@ stencil(const float *__restrict__ a, float *__restrict__ b, float k_, long long 
   // elements of a that taps reach before and after
   constexpr int kLeft_a = 1, kRight_a = 1;
   constexpr int kLines_a = kTile_row + 2; // lines of a tile of a
-  // elements of a line before first_col
-  constexpr int kBefore_a = kLeft_a + kAhead;
+  constexpr int kBefore_a = kLeft_a + kAhead; // elements of one before first_col
   constexpr int kSpan_a = kBefore_a + kTile_col + kRight_a; // all of its elements
   // words of 16 bytes that hold it, wherever it begins and ends in its first and last
   constexpr int kWords_a = (kSpan_a * sizeof(float) + 15 + 15) / 16;
@@ -44,8 +43,7 @@ stencil(const float *__restrict__ a, float *__restrict__ b, float k_, long long 
 
   // guarded: some of the lines that are read or written may lie beyond a border.
   const auto compute_tile = [&](bool guarded) {
-    // where an element of line i of a lies
-    // lines count from the first one read
+    // where an element of line i of a lies; lines count from the first one read
     const auto a_at = [&](int i, long long col) -> const float * {
       long long row = first_row + i - 1;
       if (guarded) row = clamp_index(row, n_row);

@@ -44,8 +44,7 @@ stencil(const float *__restrict__ a, float *__restrict__ b, float k_, long long 
 
   // guarded: some of the lines that are read or written may lie beyond a border.
   const auto compute_tile = [&](bool guarded) {
-    // where an element of line (i, j) of a lies
-    // lines count from the first one read
+    // where an element of line (i, j) of a lies; lines count from the first one read
     const auto a_at = [&](int i, int j, long long x) -> const float * {
       long long z = first_z + i - 1;
       if (guarded && !is_inside(z, n_z)) return nullptr;

@@ -210,6 +210,7 @@ function halo.stream(p, op, f)
   s.params = #counters > 0 and s.line_params .. ", " or ""
   s.line_name = #counters > 1 and "line (i, j)" or #counters > 0 and "line " .. counters[1]
     or "the line"
+  s.counted = #counters > 0 and "; lines count from the first one read" or ""
   s.at_line = string.gsub(string.gsub(s.line_args, "%a+", "[%0]"), ", ", "")
   -- the lines that a thread's own elements reach
   s.own_m = s.has_m and p.rows + s.below + s.above or 1

@@ -398,6 +398,8 @@ local function plan(k, c)
   p.each = kit.concat { kit.concat(p.each_list), g:call(values), kit.concat(behind) }
   p.cut = cut(p)
   p.inside, p.outside = inside(p) or false, outside(p)
+  p.ahead = p.drift > 0 and " + kAhead" or ""
+  p.lines = p.c and "kWide" or p.m and "kRows" or false
   p.traffic = estimate(p)
   local loops = kit.map({
     p.shared and p.items > 1 and { "item", 0, "kItems" } or false,
@@ -409,6 +411,7 @@ local function plan(k, c)
   p.rolling = kit.map(p.taps, function(s) -- what each step loads
     return (p.march == 1 or s.has_m) and s or nil
   end)
+  p.exchanged = kit.map(p.rolling, function(s) return s.has_ends and s or nil end)
   p.doc = p.shared and string.format("A block computes %d x %s elements from a tile with halo in "
     .. "shared memory.", p.columns, p.block_m .. (p.c and " x " .. p.block_c or ""))
     or string.format("A thread computes %d neighbours of %d lines from registers.", p.vec,
