@@ -178,9 +178,6 @@ static char *conditions_json(const tune_record *r, int size) {
       sct_tune_conditions(&gpu, sct_measure_conditions(r->where->measure), NULL) == SCT_OK) {
     json_object_set_new(doc, "gpu", sct_json_load(sct_str_c(&gpu)));
   }
-  if (r->table->cands->spec.sizes[size].sampled) {
-    json_object_set_new(doc, "sampled", json_true());
-  }
   put_part(r, size, doc);
   return compact(doc);
 }
@@ -547,11 +544,16 @@ static void count_outcomes(const tune_table *t, int size, sct_row_run *run) {
   }
 }
 
-/* Says in a run's conditions what was passed over, for readers of the store. */
-static void put_passed_over(const tune_table *t, const sct_choice *choice, int size,
-                            sct_str *conditions) {
+/* Says in a run's conditions what was passed over, and whether the size is a sample of a range, for
+ * readers of the store. What was a sample may be listed now. */
+static void put_choice(const tune_table *t, const sct_choice *choice, int size,
+                       sct_str *conditions) {
   SCT_OWNED_PTR(json_t) doc = sct_json_load(sct_str_c(conditions));
   json_object_del(doc, "passed_over");
+  json_object_del(doc, "sampled");
+  if (t->cands->spec.sizes[size].sampled) {
+    json_object_set_new(doc, "sampled", json_true());
+  }
   if (choice->passed_over >= 0) {
     json_object_set_new(doc, "passed_over",
                         json_pack("{s:o, s:f, s:b}", "label",
@@ -594,7 +596,7 @@ sct_status sct_tune_store_end(tune_record *r, const tune_counting *c, int size, 
     SCT_SCOPED(sct_str) conditions = {0};
     sct_str_append(&conditions, run->conditions);
     sct_tune_add_shapes(c, size, &conditions);
-    put_passed_over(r->table, choice, size, &conditions);
+    put_choice(r->table, choice, size, &conditions);
     run->conditions = keep(r, sct_str_c(&conditions));
   }
   return sct_store_finish_run(r->store, run, err);

@@ -339,9 +339,14 @@ static void what_was_tuned_is_emitted_and_compiles(void **state) {
 static void a_size_more_joins_the_header(void **state) {
   (void)state;
   fx_result r = {0};
-  fx_write("twice.lua", TWICE_SPEC("2.0f"));
+  fx_write("twice.lua", TWICE_OF("2.0f", "20000 }, s.range { i = { 777, 777 }"));
   fx_run(&r, "tune", "twice.lua", "--store", "more.db", "-d", "virtual:h200", "--max-candidates",
          "2");
+  fx_expect(&r, 0, "samples of the range", NULL);
+  fx_run(&r, "emit", "twice.lua", "--store", "more.db");
+  fx_expect(&r, 0, "1 sample of a range: kernels of this header take ", NULL);
+  assert_null(strstr(sct_str_c(&r.out), " i=777 ")); /* no row of the banner */
+  fx_write("twice.lua", TWICE_SPEC("2.0f"));         /* the same spec by its hash */
   fx_run(&r, "tune", "twice.lua", "--store", "more.db", "-d", "virtual:h200", "--max-candidates",
          "2", "--add-size", "i=777");
   fx_expect(&r, 0, "i=777: reads ", NULL);

@@ -195,9 +195,10 @@ end
 -- What a header loses at the samples of ranges; false: there are none.
 local function range_text(device)
   local regret = device.regret
-  return regret.samples > 0 and string.format("%d samples of a range: kernels of this header take "
-    .. "%.1f %% longer there than the best that was %s, at worst %.0f %%", regret.samples,
-    100 * (regret.mean - 1), device.is_virtual and "predicted" or "timed", 100 * (regret.worst - 1))
+  return regret.samples > 0 and string.format("%d sample%s of a range: kernels of this header "
+    .. "take %.1f %% longer there than the best that was %s, at worst %.0f %%", regret.samples,
+    regret.samples == 1 and "" or "s", 100 * (regret.mean - 1),
+    device.is_virtual and "predicted" or "timed", 100 * (regret.worst - 1))
 end
 
 --- Adds figures, devices and sizes to the header's values.
