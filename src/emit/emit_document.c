@@ -111,6 +111,20 @@ static json_t *rule_json(const emit_header *h, const emit_device *device) {
                    n_sampled);
 }
 
+json_t *emit_rules_document(const emit_header *h) {
+  json_t *kernels = json_array(), *rules = json_array();
+  for (int k = 0; k < h->n_kernels; k++) {
+    json_array_append_new(kernels, sct_json_string(h->kernels[k].source->label));
+  }
+  for (int d = 0; d < h->n_devices; d++) {
+    json_t *rule = rule_json(h, &h->devices[d]);
+    json_object_set_new(rule, "device", sct_json_string(h->devices[d].row->name));
+    json_object_set_new(rule, "arch", sct_json_string(h->devices[d].row->arch));
+    json_array_append_new(rules, rule);
+  }
+  return json_pack("{s:o, s:o}", "kernels", kernels, "rules", rules);
+}
+
 static json_t *device_json(const emit_header *h, const emit_device *device) {
   json_t *out = sct_row_device_json(device->row);
   json_t *alike = json_array(), *sizes = json_array(), *others = json_array();

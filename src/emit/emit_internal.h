@@ -147,6 +147,8 @@ const char *emit_sm90_feature(const char *source);
 
 /* ---- documents; new references ---- */
 
+/* The kernels' labels, and the rules of all devices. */
+json_t *emit_rules_document(const emit_header *h);
 /* All that header.lua needs of a header in a form. */
 json_t *emit_document(const emit_header *h, sct_emit_form form);
 /* The cases of a self-test. */

@@ -106,15 +106,16 @@ local function add_node(rule, h, node, depth, path)
   return add_node(rule, h, second, depth, with(path, node, other))
 end
 
--- What calls at sizes that were not tuned lose; false: not known.
-local function regret_text(device)
+-- What calls at sizes that were not tuned lose, in words; nothing: not known.
+local function regret_lines(device)
   local regret = device.rule.regret
-  return regret.samples > 0 and string.format("at sizes that were not tuned a call takes %s longer "
-    .. "in the mean than the best kernel that was %s there, 95 %% of the calls up to %s, at worst "
-    .. "%s (%d sizes, each left out of the rule in turn; of the calls a quarter with arrays that "
-    .. "begin an element after where cudaMalloc puts them)", percent(regret.mean),
-    device.is_virtual and "predicted" or "timed", percent(regret.p95), percent(regret.worst),
-    regret.samples)
+  return regret.samples > 0 and {
+    string.format("calls of other sizes take %s longer in the mean than the best that was %s there,",
+      percent(regret.mean), device.is_virtual and "predicted" or "timed"),
+    string.format("95 %% of them up to %s, at worst %s: %d sizes, each left out of the rule in turn,",
+      percent(regret.p95), percent(regret.worst), regret.samples),
+    "and a quarter of the calls with arrays that begin an element after where cudaMalloc puts them",
+  } or {}
 end
 
 --- Adds to each device its rule: lines of C, the extents that these mention, the branches, and what
@@ -126,7 +127,7 @@ function M.add(h)
     add_node(rule, h, device.rule.tree, 1, {})
     rule.over = kit.map(h.extents, function(name) return rule.over[name] and name or nil end)
     rule.sizes = device.rule.sizes
-    device.range = regret_text(device)
+    device.range = regret_lines(device)
     device.rule = stored.record(rule)
   end
 end
