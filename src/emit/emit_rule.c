@@ -13,10 +13,10 @@
 #define GAIN      0.02 /* cost of a sample: what a split must bring to those of its smaller side, */
 #define LEAST     0.004 /* and to all */
 #define NEXT_GAIN 0.002 /* of a kernel more that a branch tries */
-#define FOLDS     4
+#define FOLDS     8
 #define NO_TIMES  2.3 /* loss where no kernel was tried: ten times as slow */
 
-typedef struct maker {
+typedef struct growth {
   const emit_matrix *m;
   const bool *at;
   const emit_feature *features;
@@ -30,7 +30,7 @@ typedef struct maker {
   double *low, *all; /* [n_pairs] */
   emit_node nodes[EMIT_MOST_NODES];
   int n_nodes;
-} maker;
+} growth;
 
 /* ---- features ---- */
 
@@ -94,7 +94,7 @@ static double cost_of(const emit_matrix *m, const int *order, int n, int sample)
 }
 
 /* The kernel that takes any call and costs least at all samples; -1: none. */
-static int find_total(const maker *k) {
+static int find_total(const growth *k) {
   int best = -1;
   double least = INFINITY;
   for (int u = 0; u < k->n_use; u++) {
@@ -110,7 +110,7 @@ static int find_total(const maker *k) {
   return best;
 }
 
-static void add_pairs(maker *k) {
+static void add_pairs(growth *k) {
   const int total = find_total(k);
   for (int s = 0; s < k->m->n_samples; s++) {
     for (int p = 0; p < k->n_pairs && k->at[s]; p++) {
@@ -122,7 +122,7 @@ static void add_pairs(maker *k) {
 
 /* ---- growing ---- */
 
-static void sort_by(maker *k, int feature) {
+static void sort_by(growth *k, int feature) {
   const int n = k->m->n_samples;
   const int64_t *value = &k->value[feature * n];
   int *sorted = &k->sorted[feature * n];
@@ -152,7 +152,7 @@ static double least_rest(const double *all, const double *low, int n) {
 }
 
 /* The cost of a node as a leaf, and in all[] of each pair. */
-static double leaf_cost(maker *k, int node) {
+static double leaf_cost(growth *k, int node) {
   memset(k->all, 0, sizeof *k->all * (size_t)k->n_pairs);
   k->nodes[node].n_samples = 0;
   for (int s = 0; s < k->m->n_samples; s++) {
@@ -167,7 +167,7 @@ static double leaf_cost(maker *k, int node) {
 }
 
 /* The place of a node's samples, by a feature, at which both sides together cost least. */
-static double best_place(maker *k, int node, int feature, double bound, int64_t *most) {
+static double best_place(growth *k, int node, int feature, double bound, int64_t *most) {
   const int n = k->m->n_samples;
   const int64_t *value = &k->value[feature * n];
   double least = bound;
@@ -196,7 +196,7 @@ static double best_place(maker *k, int node, int feature, double bound, int64_t 
 }
 
 /* Cost of the node's subtree with what its splits must bring. */
-static double grow(maker *k, int node, int depth) {
+static double grow(growth *k, int node, int depth) {
   emit_node *const here = &k->nodes[node];
   const double whole = leaf_cost(k, node);
   double least = whole;
@@ -241,7 +241,7 @@ static double grow(maker *k, int node, int depth) {
 /* ---- leaves ---- */
 
 /* The cost of a leaf's samples with kernels tried in an order. */
-static double order_cost(const maker *k, int node, const int *order, int n) {
+static double order_cost(const growth *k, int node, const int *order, int n) {
   double cost = 0;
   for (int s = 0; s < k->m->n_samples; s++) {
     cost += k->node_of[s] == node ? cost_of(k->m, order, n, s) : 0;
@@ -251,7 +251,7 @@ static double order_cost(const maker *k, int node, const int *order, int n) {
 
 /* The best orders of up to three kernels, of which the last takes any call; more of them only where
  * they bring something. Returns the cost. */
-static double order_leaf(maker *k, int node) {
+static double order_leaf(growth *k, int node) {
   emit_node *const leaf = &k->nodes[node];
   double least = INFINITY;
   const double must = NEXT_GAIN * leaf->n_samples;
@@ -285,7 +285,7 @@ static double order_leaf(maker *k, int node) {
   return isfinite(least) ? least : order_cost(k, node, NULL, 0);
 }
 
-static double order_leaves(maker *k) {
+static double order_leaves(growth *k) {
   double cost = 0;
   for (int node = 0; node < k->n_nodes; node++) {
     if (k->nodes[node].feature < 0) {
@@ -296,7 +296,7 @@ static double order_leaves(maker *k) {
   return cost;
 }
 
-static bool is_used(const maker *k, int kernel) {
+static bool is_used(const growth *k, int kernel) {
   for (int node = 0; node < k->n_nodes; node++) {
     for (int d = 0; d < k->nodes[node].n_order && k->nodes[node].feature < 0; d++) {
       if (k->nodes[node].order[d] == kernel) {
@@ -308,7 +308,7 @@ static bool is_used(const maker *k, int kernel) {
 }
 
 /* Leaves out kernels that bring little now that there is a tree. */
-static void drop_kernels(maker *k, const bool *kept) {
+static void drop_kernels(growth *k, const bool *kept) {
   double cost = order_leaves(k);
   for (int u = 0; u < k->n_use; u++) {
     const int kernel = k->use[u];
@@ -360,7 +360,7 @@ static void add_seen(seen *list, int *n, const emit_matrix *m, const emit_node *
   }
 }
 
-static void rate_leaves(maker *k, seen *list) {
+static void rate_leaves(growth *k, seen *list) {
   for (int node = 0; node < k->n_nodes; node++) {
     emit_node *const leaf = &k->nodes[node];
     int n = 0;
@@ -375,7 +375,7 @@ static void rate_leaves(maker *k, seen *list) {
 
 /* ---- the whole ---- */
 
-static void open_maker(maker *k, sct_arena *arena, const bool *chosen) {
+static void open_growth(growth *k, sct_arena *arena, const bool *chosen) {
   const emit_matrix *const m = k->m;
   k->use = SCT_ARENA_NEW(arena, int, m->n_kernels + 1);
   for (int kernel = 0; kernel < m->n_kernels; kernel++) {
@@ -408,9 +408,9 @@ static void open_maker(maker *k, sct_arena *arena, const bool *chosen) {
 void emit_rule_make(emit_rule *out, const emit_matrix *m, const bool *at, bool *chosen,
                     const bool *kept, const emit_feature *features, int n_features) {
   SCT_SCOPED(sct_arena) arena = {0};
-  maker k = {.m = m, .at = at, .features = features, .n_features = n_features, .n_nodes = 1};
+  growth k = {.m = m, .at = at, .features = features, .n_features = n_features, .n_nodes = 1};
   seen *list = SCT_ARENA_NEW(&arena, seen, m->n_cells + 1);
-  open_maker(&k, &arena, chosen);
+  open_growth(&k, &arena, chosen);
   *out = (emit_rule){.n_nodes = 1, .nodes[0].feature = -1};
   if (k.n_at == 0 || k.n_use == 0) {
     return;
@@ -447,7 +447,7 @@ void emit_rule_find(emit_rule *out, const emit_matrix *m, bool *chosen, const bo
   for (int s = 0; s < m->n_samples; s++) {
     n_out += left_out[s];
   }
-  for (int fold = 0; fold < FOLDS && n_out >= 2 * FOLDS; fold++) {
+  for (int fold = 0; fold < FOLDS && n_out >= FOLDS; fold++) {
     int number = 0;
     memcpy(some, kept, sizeof *some * (size_t)m->n_kernels);
     for (int s = 0; s < m->n_samples; s++) {

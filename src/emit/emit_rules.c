@@ -15,16 +15,16 @@ typedef struct tried_kernel {
   bool failed; /* at one of the sizes */
 } tried_kernel;
 
-typedef struct rule_maker {
+typedef struct rule_work {
   emit_header *header;
   emit_device *device;
   sct_arena arena;
   tried_kernel *kernels;
   int n_kernels;
   emit_matrix matrix;
-} rule_maker;
+} rule_work;
 
-static int find_kernel(const rule_maker *r, sct_id candidate) {
+static int find_kernel(const rule_work *r, sct_id candidate) {
   int k = 0;
   while (k < r->n_kernels && r->kernels[k].row->candidate.id != candidate) {
     k++;
@@ -33,7 +33,7 @@ static int find_kernel(const rule_maker *r, sct_id candidate) {
 }
 
 /* All kernels with the header's layouts. */
-static void list_kernels(rule_maker *r) {
+static void list_kernels(rule_work *r) {
   int room = 1;
   for (int s = 0; s < r->device->n_sizes; s++) {
     room += r->device->sizes[s].n_rows;
@@ -108,7 +108,7 @@ static double time_of(const sct_row_outcome *o, const sct_row_outcome *best) {
   return both ? best->times.median_ns * fmax(1, o->predicted_ns / best->predicted_ns) : 0;
 }
 
-static void take_times(rule_maker *r, int sample) {
+static void take_times(rule_work *r, int sample) {
   const emit_size *const size = &r->device->sizes[sample];
   emit_matrix *const m = &r->matrix;
   const sct_row_outcome *const best = fastest(size);
@@ -132,7 +132,7 @@ static void take_times(rule_maker *r, int sample) {
   }
 }
 
-static void fill_matrix(rule_maker *r) {
+static void fill_matrix(rule_work *r) {
   const emit_header *const h = r->header;
   emit_matrix *const m = &r->matrix;
   const int64_t **extents = SCT_ARENA_NEW(&r->arena, const int64_t *, r->device->n_sizes + 1);
@@ -194,7 +194,7 @@ static void list_features(emit_header *h, emit_device *d) {
 /* ---- the whole ---- */
 
 /* The kernels of the tree as numbers in the header, which gets those it lacks. */
-static sct_status take_kernels(rule_maker *r, sct_store *store, sct_error *err) {
+static sct_status take_kernels(rule_work *r, sct_store *store, sct_error *err) {
   emit_header *const h = r->header;
   emit_rule *const rule = &r->device->rule;
   for (int n = 0; n < rule->n_nodes; n++) {
@@ -215,7 +215,7 @@ static sct_status take_kernels(rule_maker *r, sct_store *store, sct_error *err) 
 
 /* A device whose sizes are all samples: the last one of each branch that its kernel was tried at
  * stands in the header's tables. */
-static sct_status show_samples(rule_maker *r, sct_store *store, sct_error *err) {
+static sct_status show_samples(rule_work *r, sct_store *store, sct_error *err) {
   emit_header *const h = r->header;
   const emit_rule *const rule = &r->device->rule;
   bool seen[EMIT_MOST_NODES] = {false}, any = false;
@@ -240,7 +240,7 @@ static sct_status show_samples(rule_maker *r, sct_store *store, sct_error *err) 
 }
 
 sct_status emit_make_rule(emit_header *h, emit_device *device, sct_store *store, sct_error *err) {
-  rule_maker r = {.header = h, .device = device};
+  rule_work r = {.header = h, .device = device};
   const int room = EMIT_MOST_EXTRA - h->n_extra;
   int n_sampled = 0;
   list_kernels(&r);

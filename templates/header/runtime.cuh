@@ -103,10 +103,11 @@ static inline cudaError_t $(detail)_choose(const $(name)_args *c, $(detail)_choi
   }
   if (c->$(forced) != 0) {
     const int k = c->$(forced) - 1;
-    const bool takes = k >= 0 && k < $(name)_n_variants && $(detail)_takes(&$(detail)_variants[k], c, &out->here);
+    const bool takes = k >= 0 && k < $(name)_n_variants &&
+                       $(detail)_takes(&$(detail)_variants[k], c, &out->here);
     out->variant = out->wanted = takes ? k : -1;
     out->reason = takes ? "the arguments name this variant"
-                        : "invalid value: there is no such variant, or it does not take these arguments";
+                        : "invalid value: there is no such variant, or it does not take them";
     return takes ? cudaSuccess : cudaErrorInvalidValue;
   }
   $(detail)_choose_tuned(c, out);

@@ -232,7 +232,7 @@ static inline $(detail)_branch $(detail)_take(int first, int second, int third, 
 //% for _, d in ipairs(devices) do
 //%   if d.rule.sizes > 0 then
 
-// $(d.name): of $(d.rule.sizes) sizes. Behind a branch: its kernels, at how many of the sizes, and by how
+// $(d.name): of $(d.rule.sizes) sizes. After a branch: its kernels, at how many of the sizes, and by how
 // much they miss the best that was found there, in the mean and at worst.
 static inline $(detail)_branch $(detail)_rule_$(d.index)(const $(name)_args *c) {
 //%     if #d.rule.over > 0 then

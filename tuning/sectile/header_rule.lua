@@ -110,9 +110,9 @@ end
 local function regret_lines(device)
   local regret = device.rule.regret
   return regret.samples > 0 and {
-    string.format("calls of other sizes take %s longer in the mean than the best that was %s there,",
+    string.format("calls of other sizes take %s longer in the mean than the best %s there,",
       percent(regret.mean), device.is_virtual and "predicted" or "timed"),
-    string.format("95 %% of them up to %s, at worst %s: %d sizes, each left out of the rule in turn,",
+    string.format("95 %% of them up to %s, at worst %s: %d sizes, each left out in turn,",
       percent(regret.p95), percent(regret.worst), regret.samples),
     "and a quarter of the calls with arrays that begin an element after where cudaMalloc puts them",
   } or {}

@@ -291,7 +291,7 @@ static inline transpose_detail_branch transpose_detail_take(int first, int secon
   return out;
 }
 
-// NVIDIA H200: of 1 sizes. Behind a branch: its kernels, at how many of the sizes, and by how
+// NVIDIA H200: of 1 sizes. After a branch: its kernels, at how many of the sizes, and by how
 // much they miss the best that was found there, in the mean and at worst.
 static inline transpose_detail_branch transpose_detail_rule_0(const transpose_args *c) {
   (void)c;
@@ -420,10 +420,11 @@ static inline cudaError_t transpose_detail_choose(const transpose_args *c, trans
   }
   if (c->variant != 0) {
     const int k = c->variant - 1;
-    const bool takes = k >= 0 && k < transpose_n_variants && transpose_detail_takes(&transpose_detail_variants[k], c, &out->here);
+    const bool takes = k >= 0 && k < transpose_n_variants &&
+                       transpose_detail_takes(&transpose_detail_variants[k], c, &out->here);
     out->variant = out->wanted = takes ? k : -1;
     out->reason = takes ? "the arguments name this variant"
-                        : "invalid value: there is no such variant, or it does not take these arguments";
+                        : "invalid value: there is no such variant, or it does not take them";
     return takes ? cudaSuccess : cudaErrorInvalidValue;
   }
   transpose_detail_choose_tuned(c, out);

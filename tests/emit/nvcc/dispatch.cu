@@ -259,8 +259,7 @@ static void named() {
     CHECK(add3_launch(&call, nullptr) == cudaSuccess && fake_launches == 1);
     CHECK(fake_launch.threads == (k < 2 ? 256u : 512u));
   }
-  const char *const wrong =
-      "invalid value: there is no such variant, or it does not take these arguments";
+  const char *const wrong = "invalid value: there is no such variant, or it does not take them";
   for (const int k : {-1, 5, 0x7fffffff}) {
     call.variant = k;
     CHECK(add3_launch(&call, nullptr) == cudaErrorInvalidValue);
