@@ -138,7 +138,7 @@ static void sort_by(growth *k, int feature) {
 static double least_of(const double *list, int n) {
   double least = INFINITY;
   for (int k = 0; k < n; k++) {
-    least = fmin(least, list[k]);
+    least = list[k] < least ? list[k] : least;
   }
   return least;
 }
@@ -146,7 +146,7 @@ static double least_of(const double *list, int n) {
 static double least_rest(const double *all, const double *low, int n) {
   double least = INFINITY;
   for (int k = 0; k < n; k++) {
-    least = fmin(least, all[k] - low[k]);
+    least = all[k] - low[k] < least ? all[k] - low[k] : least;
   }
   return least;
 }
@@ -249,7 +249,7 @@ static double order_cost(const growth *k, int node, const int *order, int n) {
   return cost;
 }
 
-/* The best orders of up to three kernels, of which the last takes any call; more of them only where
+/* The best order of up to three kernels, of which the last takes any call; more of them only where
  * they bring something. Returns the cost. */
 static double order_leaf(growth *k, int node) {
   emit_node *const leaf = &k->nodes[node];
@@ -266,7 +266,7 @@ static double order_leaf(growth *k, int node) {
       for (int d = 0; d < n; d++, rest /= k->n_use) {
         order[d] = k->use[rest % k->n_use];
       }
-      bool right = k->m->total[order[n - 1]];
+      bool right = k->m->total[order[n - 1]] || k->m->naive < 0;
       for (int d = 0; d < n - 1; d++) { /* what follows such a one is never tried */
         right = right && !k->m->total[order[d]];
       }
@@ -379,7 +379,7 @@ static void open_growth(growth *k, sct_arena *arena, const bool *chosen) {
   const emit_matrix *const m = k->m;
   k->use = SCT_ARENA_NEW(arena, int, m->n_kernels + 1);
   for (int kernel = 0; kernel < m->n_kernels; kernel++) {
-    if (chosen[kernel]) {
+    if (chosen[kernel] || kernel == m->naive) {
       k->use[k->n_use++] = kernel;
     }
   }
@@ -405,7 +405,7 @@ static void open_growth(growth *k, sct_arena *arena, const bool *chosen) {
   add_pairs(k);
 }
 
-void emit_rule_make(emit_rule *out, const emit_matrix *m, const bool *at, bool *chosen,
+void emit_rule_make(emit_rule *out, const emit_matrix *m, const bool *at, const bool *chosen,
                     const bool *kept, const emit_feature *features, int n_features) {
   SCT_SCOPED(sct_arena) arena = {0};
   growth k = {.m = m, .at = at, .features = features, .n_features = n_features, .n_nodes = 1};
@@ -418,9 +418,6 @@ void emit_rule_make(emit_rule *out, const emit_matrix *m, const bool *at, bool *
   (void)grow(&k, 0, 0);
   drop_kernels(&k, kept);
   rate_leaves(&k, list);
-  for (int kernel = 0; kernel < m->n_kernels; kernel++) {
-    chosen[kernel] = kept[kernel] || is_used(&k, kernel);
-  }
   out->n_nodes = k.n_nodes;
   memcpy(out->nodes, k.nodes, sizeof k.nodes);
 }
@@ -436,12 +433,12 @@ const emit_node *emit_rule_leaf(const emit_rule *r, const emit_feature *features
   return &r->nodes[at];
 }
 
-void emit_rule_find(emit_rule *out, const emit_matrix *m, bool *chosen, const bool *kept,
-                    const bool *left_out, const emit_feature *features, int n_features, int most) {
+void emit_rule_find(emit_rule *out, const emit_matrix *m, const bool *kept, const bool *left_out,
+                    const emit_feature *features, int n_features, int most) {
   SCT_SCOPED(sct_arena) arena = {0};
   seen *list = SCT_ARENA_NEW(&arena, seen, m->n_cells + 1);
   bool *at = SCT_ARENA_NEW(&arena, bool, m->n_samples + 1);
-  bool *some = SCT_ARENA_NEW(&arena, bool, m->n_kernels + 1);
+  bool *chosen = SCT_ARENA_NEW(&arena, bool, m->n_kernels + 1);
   emit_regret regret = {0};
   int n_out = 0, n = 0;
   for (int s = 0; s < m->n_samples; s++) {
@@ -449,12 +446,11 @@ void emit_rule_find(emit_rule *out, const emit_matrix *m, bool *chosen, const bo
   }
   for (int fold = 0; fold < FOLDS && n_out >= FOLDS; fold++) {
     int number = 0;
-    memcpy(some, kept, sizeof *some * (size_t)m->n_kernels);
     for (int s = 0; s < m->n_samples; s++) {
       at[s] = !left_out[s] || number++ % FOLDS != fold;
     }
-    emit_cover(some, m, at, most);
-    emit_rule_make(out, m, at, some, kept, features, n_features);
+    emit_cover(chosen, kept, m, at, most);
+    emit_rule_make(out, m, at, chosen, kept, features, n_features);
     for (int s = 0; s < m->n_samples; s++) {
       if (!at[s]) {
         add_seen(list, &n, m, emit_rule_leaf(out, features, m->extents[s], m->n_extents), s);
@@ -462,9 +458,8 @@ void emit_rule_find(emit_rule *out, const emit_matrix *m, bool *chosen, const bo
     }
   }
   summarise(&regret, list, n, n_out);
-  memcpy(chosen, kept, sizeof *chosen * (size_t)m->n_kernels);
   memset(at, true, sizeof *at * (size_t)m->n_samples);
-  emit_cover(chosen, m, at, most);
+  emit_cover(chosen, kept, m, at, most);
   emit_rule_make(out, m, at, chosen, kept, features, n_features);
   out->regret = regret;
 }

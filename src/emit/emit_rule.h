@@ -11,6 +11,7 @@
 enum {
   EMIT_MOST_ADDED = 6,  /* kernels of a device beside the naive variant and listed winners, */
   EMIT_MOST_EXTRA = 12, /* and of a header */
+  EMIT_MOST_USED = 12,  /* by the rule of a device */
   EMIT_MOST_DEPTH = 5,  /* of a tree */
   EMIT_MOST_NODES = 63, /* that has this depth */
   EMIT_MOST_ORDER = 3,  /* kernels of a branch, after which comes the naive variant */
@@ -50,9 +51,9 @@ void emit_matrix_rate(emit_matrix *m, sct_arena *arena);
 /* What a loss costs: twice as much at 28 % more time. */
 double emit_cost(double loss);
 
-/* Sets chosen[n_kernels], in which some are true, for few kernels that do well at the samples
- * marked in at[n_samples]. */
-void emit_cover(bool *chosen, const emit_matrix *m, const bool *at, int most);
+/* Sets chosen[n_kernels] for few kernels that do well at the samples marked in at[n_samples]: some
+ * of those that are kept[n_kernels], and `most` others. */
+void emit_cover(bool *chosen, const bool *kept, const emit_matrix *m, const bool *at, int most);
 
 /* A node of a tree: those samples at which its feature is at most `most` go to `low`. */
 typedef struct emit_node {
@@ -69,14 +70,14 @@ typedef struct emit_rule {
   emit_regret regret; /* at samples that it was not made from */
 } emit_rule;
 
-/* Makes a rule from the samples marked in at[n_samples]; chosen[n_kernels] loses those that it does
- * not use, unless they are kept[n_kernels]. */
-void emit_rule_make(emit_rule *out, const emit_matrix *m, const bool *at, bool *chosen,
+/* Makes a rule with chosen[n_kernels] from the samples marked in at[n_samples]; kernels that bring
+ * little are left out, unless they are kept[n_kernels]. */
+void emit_rule_make(emit_rule *out, const emit_matrix *m, const bool *at, const bool *chosen,
                     const bool *kept, const emit_feature *features, int n_features);
-/* Of the features and kernels kept[n_kernels] the whole: kernels, tree, regret at samples that were
- * left out in turn, those of out_of[n_samples]. `chosen` becomes what the rule uses or is kept. */
-void emit_rule_find(emit_rule *out, const emit_matrix *m, bool *chosen, const bool *kept,
-                    const bool *left_out, const emit_feature *features, int n_features, int most);
+/* The rule with kernels kept[n_kernels] and `most` others, and its regret at samples that are left
+ * out in turn, those of left_out[n_samples]. */
+void emit_rule_find(emit_rule *out, const emit_matrix *m, const bool *kept, const bool *left_out,
+                    const emit_feature *features, int n_features, int most);
 int64_t emit_feature_value(const emit_feature *f, const int64_t *extents, int n);
 /* The leaf of some extents. */
 const emit_node *emit_rule_leaf(const emit_rule *r, const emit_feature *features,

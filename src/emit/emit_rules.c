@@ -247,7 +247,6 @@ sct_status emit_make_rule(emit_header *h, emit_device *device, sct_store *store,
   fill_matrix(&r);
   list_features(h, device);
   bool *kept = SCT_ARENA_NEW(&r.arena, bool, r.n_kernels + 1);
-  bool *chosen = SCT_ARENA_NEW(&r.arena, bool, r.n_kernels + 1);
   bool *left_out = SCT_ARENA_NEW(&r.arena, bool, device->n_sizes + 1);
   for (int k = 0; k < r.n_kernels; k++) {
     kept[k] = r.kernels[k].kept >= 0;
@@ -258,8 +257,8 @@ sct_status emit_make_rule(emit_header *h, emit_device *device, sct_store *store,
   for (int s = 0; s < device->n_sizes; s++) {
     left_out[s] = device->sizes[s].sampled || n_sampled == 0;
   }
-  emit_rule_find(&device->rule, &r.matrix, chosen, kept, left_out, device->features,
-                 device->n_features, room < EMIT_MOST_ADDED ? room : EMIT_MOST_ADDED);
+  emit_rule_find(&device->rule, &r.matrix, kept, left_out, device->features, device->n_features,
+                 room < EMIT_MOST_ADDED ? room : EMIT_MOST_ADDED);
   sct_status status = take_kernels(&r, store, err);
   if (status == SCT_OK && n_sampled > 0 && n_sampled == device->n_sizes) {
     status = show_samples(&r, store, err);

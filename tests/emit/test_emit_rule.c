@@ -10,7 +10,7 @@
 
 #include "emit/emit_internal.h"
 
-enum { MOST_KERNELS = 12, MOST_SAMPLES = 64, N_EXTENTS = 2, N_FEATURES = 3 };
+enum { MOST_KERNELS = 41, MOST_SAMPLES = 64, N_EXTENTS = 2, N_FEATURES = 3 };
 
 static const emit_feature features[N_FEATURES] = {{1, -1}, {2, -1}, {3, -1}}; /* row, col, both */
 
@@ -53,14 +53,13 @@ static void put(table *t, int kernel, int sample, double ns) {
 
 static void cover(table *t) {
   emit_matrix_rate(&t->m, &t->arena);
-  memcpy(t->chosen, t->kept, sizeof t->chosen);
-  emit_cover(t->chosen, &t->m, t->all, EMIT_MOST_ADDED);
+  emit_cover(t->chosen, t->kept, &t->m, t->all, EMIT_MOST_ADDED);
 }
 
 static emit_rule find(table *t) {
   emit_rule rule;
   emit_matrix_rate(&t->m, &t->arena);
-  emit_rule_find(&rule, &t->m, t->chosen, t->kept, t->all, features, N_FEATURES, EMIT_MOST_ADDED);
+  emit_rule_find(&rule, &t->m, t->kept, t->all, features, N_FEATURES, EMIT_MOST_ADDED);
   return rule;
 }
 
@@ -155,8 +154,41 @@ static void a_sibling_for_arrays_that_begin_anywhere(void **state) {
   assert_int_equal(rule.nodes[0].n_order, 2);
   assert_int_equal(rule.nodes[0].order[0], 1);
   assert_int_equal(rule.nodes[0].order[1], 3);
-  assert_false(t->chosen[2]);
   assert_float_equal(rule.nodes[0].regret.mean, 1, 1e-9); /* 3 is the best for such arrays */
+  close_table(t);
+}
+
+/* No kernel but the naive one takes any call. */
+static void what_nothing_else_takes_is_left_to_naive(void **state) {
+  (void)state;
+  table *t = open_table(2, 8);
+  t->kept[0] = true;
+  t->m.plain[1] = t->m.total[1] = false;
+  for (int s = 0; s < 8; s++) {
+    put(t, 0, s, 4000);
+    put(t, 1, s, 1000);
+  }
+  const emit_rule rule = find(t);
+  assert_int_equal(rule.nodes[0].n_order, 2);
+  assert_int_equal(rule.nodes[0].order[0], 1);
+  assert_int_equal(rule.nodes[0].order[1], 0);
+  assert_float_equal(rule.nodes[0].regret.worst, 1, 1e-9);
+  close_table(t);
+}
+
+/* Of more winners than a rule uses it takes those that count. */
+static void a_rule_has_twelve_kernels_at_most(void **state) {
+  (void)state;
+  table *t = open_table(41, 40);
+  for (int s = 0; s < 40; s++) {
+    t->extents[s][1] = 10 + s;
+    put(t, 0, s, 1500);
+    put(t, s + 1, s, 1000);
+    t->kept[s + 1] = true;
+  }
+  t->kept[0] = true;
+  cover(t);
+  assert_int_equal(count(t->chosen, 41), EMIT_MOST_USED);
   close_table(t);
 }
 
@@ -373,6 +405,8 @@ int main(void) {
       cmocka_unit_test(what_is_known_comes_for_nothing),
       cmocka_unit_test(what_later_ones_do_better_goes),
       cmocka_unit_test(a_sibling_for_arrays_that_begin_anywhere),
+      cmocka_unit_test(what_nothing_else_takes_is_left_to_naive),
+      cmocka_unit_test(a_rule_has_twelve_kernels_at_most),
       cmocka_unit_test(a_crossover_is_found_at_a_round_number),
       cmocka_unit_test(what_brings_little_is_pruned),
       cmocka_unit_test(a_branch_has_three_samples),
