@@ -68,7 +68,7 @@ end
 local function add_leaf(rule, h, leaf, before, path)
   local order = { leaf.kernels[1] or 0, leaf.kernels[2] or 0, leaf.kernels[3] or 0 }
   local where = where_of(path)
-  kit.append(rule.branches, { where = where, order = order, sizes = leaf.sizes })
+  kit.append(rule.branches, { where = where, order = order })
   kit.append(rule.lines, stored.record {
     text = string.format("%sreturn %s_take(%d, %d, %d, \"%s\");", before, h.detail, order[1],
       order[2], order[3], where),
@@ -128,6 +128,11 @@ function M.add(h)
     rule.over = kit.map(h.extents, function(name) return rule.over[name] and name or nil end)
     rule.sizes = device.rule.sizes
     device.range = regret_lines(device)
+    for _, branch in ipairs(rule.branches) do
+      local first = h.kernels[branch.order[1] + 1]
+      kit.append(first.wins, device.name
+        .. (#rule.branches > 1 and " where " or " at ") .. branch.where)
+    end
     device.rule = stored.record(rule)
   end
 end

@@ -152,6 +152,7 @@ __global__ void __launch_bounds__(256) transpose_kernel(const float *__restrict_
 
 // tile 32x32.
 //   for NVIDIA H200 at row=4096 col=4096
+//   for NVIDIA H200 at any extents
 //   needs a aligned to 4, b aligned to 4
 //   source b5d2dd2f2f951d57f7cb49f51ffc2901
 #define transpose_kernel transpose_k1_tile
