@@ -30,9 +30,10 @@ end
 
 -- "n_row * n_col <= 1LL << 20"; `times`: of rows of different lengths.
 local function condition(node, sign)
-  local of = product(node) .. " " .. sign .. " "
-  return node.over and string.format("%s(%s) * n_%s", of, number(node.most), node.over)
-    or of .. number(node.most)
+  local most = number(node.most)
+  local times = node.over and " * n_" .. node.over or ""
+  most = node.over and string.find(most, "<", 1, true) and "(" .. most .. ")" or most
+  return product(node) .. " " .. sign .. " " .. most .. times
 end
 
 -- "64 < n_col <= 96, n_row > 8": all bounds on the way to a branch.
