@@ -82,6 +82,7 @@ static sct_status tune_one(const cli_session *s, int spec, sct_status *outcome, 
                         .budget_ns = args->budget_ns,
                         .seed = args->seed,
                         .search = args->search,
+                        .around = !args->no_range && args->only.n == 0,
                         .settle = args->search == NULL && args->max_candidates == 0 &&
                                   args->only.n == 0 && !args->top_of,
                         .max_candidates = args->max_candidates,

@@ -31,10 +31,12 @@ void sct_tune_table_init(tune_table *out, sct_tune_candidates *cands, bool times
   for (size_t k = 0; k < n_items * n_sizes; k++) {
     out->cells[k].row =
         (sct_row_outcome){.outcome = "ok", .detail = "", .race = "", SCT_NOT_COUNTED};
+    out->cells[k].passed_over = cands->spec.sizes[k % n_sizes].around; /* their turn is later */
   }
   out->group = sct_alloc(sizeof *out->group * (n_items + 1));
   out->duplicate = sct_alloc(sizeof *out->duplicate * (n_items + 1));
   out->choices = sct_alloc(sizeof *out->choices * (n_sizes + 1));
+  out->least_ns = sct_alloc(sizeof *out->least_ns * (n_sizes + 1));
   find_groups(out);
 }
 
@@ -47,6 +49,7 @@ void sct_tune_table_free(tune_table *t) {
   sct_free(t->group);
   sct_free(t->duplicate);
   sct_free(t->choices);
+  sct_free(t->least_ns);
 }
 
 /* ---- what is known of an item ---- */
@@ -69,6 +72,13 @@ sct_id sct_tune_naive_outcome(const tune_table *t, int size, const int *layout) 
     }
   }
   return 0;
+}
+
+bool sct_tune_matters(const tune_table *t, int k, int size) {
+  const sct_size *of = &t->cands->spec.sizes[size];
+  const tune_cell *cell = sct_tune_cell(t, k, size);
+  return !of->sampled || !cell->passed_over || sct_tune_is_naive_item(t->cands, k, size) ||
+         cell->predicted.ns <= SCT_NEAR * t->least_ns[size];
 }
 
 bool sct_tune_known_already(const tune_table *t, int item) {
@@ -98,7 +108,7 @@ bool sct_tune_evaluated_already(const tune_table *t, int item) {
 void sct_tune_set_verified(tune_table *t, int item) {
   for (int z = 0; z < t->cands->spec.n_sizes; z++) {
     tune_cell *cell = sct_tune_cell(t, item, z);
-    cell->verified = cell->verified || cell->fits;
+    cell->verified = cell->verified || (cell->fits && sct_tune_matters(t, item, z));
   }
 }
 
