@@ -142,7 +142,8 @@ typedef struct sct_tune_row {
 /* What became of each of the report's n_sources: n_verified + n_failed + n_unfit + n_untried. */
 typedef struct sct_tune_size {
   const char *label;
-  bool sampled; /* of a range */
+  bool sampled; /* of a range, or around listed sizes */
+  bool around;  /* the latter */
   int n_rows;
   sct_tune_row *rows; /* the winner first, then by time (or sectors); failures last */
   double ceiling_bytes_s;

@@ -14,7 +14,7 @@
 #define MOST      64
 #define FEW_OWN   8  /* candidates of a kernel of the user's own that are tried in any case */
 #define SAMPLED   12 /* candidates at a sample of a range: what is best nearby is among them */
-#define PREDICTED 3  /* around listed sizes, where predicted times decide */
+#define PREDICTED 2  /* around listed sizes, where predicted times decide */
 #define GENERAL   2  /* of them take any extents and pointers */
 #define WAIT_NS   ((int64_t)20000000)
 
@@ -99,7 +99,8 @@ static int best_general(const tune_table *t, int size, int other) {
 static sct_status add_points(tune_table *t, pursuit *p, int size, const int *order, int most,
                              sct_error *err) {
   int n_own[SCT_MAX_OWN] = {0}, general[GENERAL] = {-1, -1};
-  for (int k = 0; t->cands->spec.sizes[size].sampled && k < GENERAL; k++) {
+  const sct_size *of = &t->cands->spec.sizes[size];
+  for (int k = 0; of->sampled && (t->times || !of->around) && k < GENERAL; k++) {
     general[k] = best_general(t, size, general[0]);
   }
   for (int k = 0; k < t->cands->n_items; k++) {
@@ -296,6 +297,25 @@ static int best_at(const tune_table *t, int size) {
   return best;
 }
 
+#define NEAR  1.5 /* times the best at a sample: predicted slower, a kernel is not tried there */
+#define DOUBT 1.3 /* by how much an estimate may be too long */
+
+/* Is item, which was not offered or asked for at a sample, to be tried there? */
+static sct_status is_near(bool *near, tune_session *s, int item, int size, int best,
+                          sct_error *err) {
+  tune_table *const t = &s->table;
+  tune_cell *cell = sct_tune_cell(t, item, size);
+  const double least_ns = NEAR * sct_tune_credible_ns(t, best, size);
+  *near = cell->predicted.ns <= DOUBT * least_ns;
+  if (*near) {
+    cell->passed_over = false; /* so that it is counted */
+    SCT_TRY(sct_tune_count(&s->counting, item, err));
+    *near = sct_tune_credible_ns(t, item, size) <= least_ns;
+    cell->passed_over = !*near;
+  }
+  return SCT_OK;
+}
+
 /* Few kernels are to do for all samples, so what is best at one size is tried at the others, too,
  * unless it is predicted to be far from the best there. */
 static sct_status try_elsewhere(tune_session *s, sct_error *err) {
@@ -311,17 +331,11 @@ static sct_status try_elsewhere(tune_session *s, sct_error *err) {
     for (int z = 0; item >= 0 && z < n_sizes; z++) { /* strategies did not offer it for this one */
       const sct_size *size = &s->cands.spec.sizes[z];
       tune_cell *cell = sct_tune_cell(t, item, z);
-      cell->fits |= size->sampled && size->around == s->around && best[z] >= 0 &&
-                    sct_codegen_fits(&s->cands.spec, &s->cands.items[item].code, size);
-      if (!size->sampled || size->around != s->around || !cell->fits || best[z] < 0 ||
-          sct_tune_has_outcome(t, item, z)) {
-        continue;
-      }
-      cell->passed_over = false; /* so that it is counted */
-      SCT_TRY(sct_tune_count(&s->counting, item, err));
-      const double ns = sct_tune_credible_ns(t, item, z);
-      cell->passed_over = ns >= SCT_NEAR * sct_tune_credible_ns(t, best[z], z);
-      if (!cell->passed_over) {
+      const bool is_turn = size->sampled && size->around == s->around && best[z] >= 0;
+      cell->fits |= is_turn && sct_codegen_fits(&s->cands.spec, &s->cands.items[item].code, size);
+      bool near = is_turn && cell->fits && !sct_tune_has_outcome(t, item, z);
+      SCT_TRY(near ? is_near(&near, s, item, z, best[z], err) : SCT_OK);
+      if (near) {
         cell->verified = !t->times;
         any = any || t->times;
         SCT_TRY(t->times ? SCT_OK : sct_tune_store_cell(&s->record, item, z, err));

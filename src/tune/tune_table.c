@@ -36,7 +36,6 @@ void sct_tune_table_init(tune_table *out, sct_tune_candidates *cands, bool times
   out->group = sct_alloc(sizeof *out->group * (n_items + 1));
   out->duplicate = sct_alloc(sizeof *out->duplicate * (n_items + 1));
   out->choices = sct_alloc(sizeof *out->choices * (n_sizes + 1));
-  out->least_ns = sct_alloc(sizeof *out->least_ns * (n_sizes + 1));
   find_groups(out);
 }
 
@@ -49,7 +48,6 @@ void sct_tune_table_free(tune_table *t) {
   sct_free(t->group);
   sct_free(t->duplicate);
   sct_free(t->choices);
-  sct_free(t->least_ns);
 }
 
 /* ---- what is known of an item ---- */
@@ -75,10 +73,8 @@ sct_id sct_tune_naive_outcome(const tune_table *t, int size, const int *layout) 
 }
 
 bool sct_tune_matters(const tune_table *t, int k, int size) {
-  const sct_size *of = &t->cands->spec.sizes[size];
-  const tune_cell *cell = sct_tune_cell(t, k, size);
-  return !of->sampled || !cell->passed_over || sct_tune_is_naive_item(t->cands, k, size) ||
-         cell->predicted.ns <= SCT_NEAR * t->least_ns[size];
+  return !t->cands->spec.sizes[size].sampled || !sct_tune_cell(t, k, size)->passed_over ||
+         sct_tune_is_naive_item(t->cands, k, size);
 }
 
 bool sct_tune_known_already(const tune_table *t, int item) {

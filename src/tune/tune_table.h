@@ -36,7 +36,6 @@ typedef struct tune_table {
   int *group;          /* [n_items] the first item of the same layouts; -1: it has no kernel */
   int *duplicate;      /* [n_items] an earlier item that runs alike, measured for both; -1: none */
   sct_choice *choices; /* [n_sizes] */
-  double *least_ns;    /* [n_sizes] the least time predicted so far, of any item; 0: none */
   int n_races;
 } tune_table;
 
@@ -85,11 +84,8 @@ void sct_tune_warn_item(sct_tune_candidates *cands, int item, const char *warnin
 bool sct_tune_has_outcome(const tune_table *t, int item, int size);
 /* The outcome of the naive variant with these layouts in the store; 0: none. */
 sct_id sct_tune_naive_outcome(const tune_table *t, int size, const int *layout);
-#define SCT_NEAR                                                                                   \
-  1.5 /* times the least time at a sample: predicted slower, an item is not tried there */
-
-/* Is an item looked at closely at a size? At samples only where a search asks for it, or where it
- * is predicted to be near the best. */
+/* Is an item counted at a size, and right there once it is verified? At a sample only where a
+ * search asks for it: there are many. */
 bool sct_tune_matters(const tune_table *t, int item, int size);
 /* The store has it at every size that is not passed over. */
 bool sct_tune_known_already(const tune_table *t, int item);
