@@ -126,8 +126,8 @@ static void the_page_documents_the_tables(void **state) {
                cli_options[id].arg ? " " : "", cli_options[id].arg ? cli_options[id].arg : "");
       const char *found = strstr(section, option);
       const bool listed = found && (!end || found < end);
-      const uint64_t takes = name ? cli_commands[k].options : CLI_GLOBAL;
-      if (listed != ((takes & UINT64_C(1) << id) != 0)) {
+      const cli_option_set takes = name ? cli_commands[k].options : CLI_GLOBAL;
+      if (listed != ((takes & CLI_BIT_OF(id)) != 0)) {
         fail_msg("docs/commands.md, section of %s: option %s is %s", name ? name : "all", option,
                  listed ? "not taken" : "missing");
       }
