@@ -43,7 +43,7 @@ static void every_command_has_its_help(void **state) {
     fx_expect(&r, 0, example, NULL);
     fx_expect(&r, 0, command->details, NULL);
     for (int id = 0; id < CLI_N_OPTIONS; id++) {
-      const bool takes = ((CLI_GLOBAL | command->options) & UINT64_C(1) << id) != 0;
+      const bool takes = ((CLI_GLOBAL | command->options) & CLI_BIT_OF(id)) != 0;
       char option[64];
       snprintf(option, sizeof option, "--%s", cli_options[id].name);
       text_of_option(&text, cli_options[id].doc);

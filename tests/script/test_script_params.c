@@ -253,7 +253,7 @@ static void test_sizes_around_listed_ones(void **state) {
   assert_true(n_thin >= 3);
   sct_spec_free(&spec);
   /* an extent that arrays fix stays as it is */
-  load_ok(LISTED(", s.row_major, { extents = { 'n_i', '3' } }", "{ { i = 4096, j = 3 } }"));
+  load_ok(LISTED(", s.row_major, { extents = { 'i', '3' } }", "{ { i = 4096, j = 3 } }"));
   assert_true(spec.n_sizes > 4);
   for (int k = 1; k < spec.n_sizes; k++) {
     assert_true(spec.sizes[k].extent[1] <= 3);
@@ -304,22 +304,23 @@ static void test_files_that_are_no_calls(void **state) {
   (void)state;
   static const struct {
     const char *text, *says;
+    int line;
   } cases[] = {
-      {"", "calls.csv:1: ''; expected the extents' names"},
-      {"i,j", "calls.csv:1: no call; expected a line of numbers"},
-      {"i,j,i\n1,2,3", "calls.csv:1: 'i' stands there twice"},
-      {"i,j\n1", "calls.csv:2: 1 values; expected 2: i,j"},
-      {"i,j\n\n1,x", "calls.csv:3: j = 'x'; expected a whole number"},
-      {"i,j\n1,-2", "calls.csv:2: j = '-2'; expected a whole number"},
-      {"i,k\n1,2", "there is no dimension, index array or mask 'k'"},
-      {"i\n1", "this size lacks the extent of 'j'"},
+      {"", "calls.csv:1: ''; expected the extents' names", 6},
+      {"i,j", "calls.csv:1: no call; expected a line of numbers", 6},
+      {"i,j,i\n1,2,3", "calls.csv:1: 'i' stands there twice", 6},
+      {"i,j\n1", "calls.csv:2: 1 values; expected 2: i,j", 6},
+      {"i,j\n\n1,x", "calls.csv:3: j = 'x'; expected a whole number", 6},
+      {"i,j\n1,-2", "calls.csv:2: j = '-2'; expected a whole number", 6},
+      {"i,k\n1,2", "there is no dimension, index array or mask 'k'", 2},
+      {"i\n1", "this size lacks the extent of 'j'", 2},
   };
   for (int k = 0; k < SCT_COUNT(cases); k++) {
     write_file("calls.csv", cases[k].text);
-    assert_fails(CALLS, "spec.lua", 2, cases[k].says);
+    assert_fails(CALLS, "spec.lua", cases[k].line, cases[k].says);
   }
-  assert_fails(LISTED("", "s.calls 'none.csv'"), "spec.lua", 2, "there is no file 'none.csv'");
-  assert_fails(LISTED("", "s.calls(7)"), "spec.lua", 2, "s.calls takes the name of a file");
+  assert_fails(LISTED("", "s.calls 'none.csv'"), "spec.lua", 6, "there is no file 'none.csv'");
+  assert_fails(LISTED("", "s.calls(7)"), "spec.lua", 6, "s.calls takes the name of a file");
 }
 
 static void test_texts_that_are_no_ranges(void **state) {

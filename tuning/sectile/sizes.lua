@@ -102,7 +102,7 @@ local function point(range, at, k)
   return size
 end
 
--- The value of an expression over the extents of a size.
+-- The value of an expression over the extents of a size; without `place`, nil where it has none.
 local function value_of(text, size, place)
   local names, values = {}, {}
   for name, value in pairs(size) do
@@ -111,14 +111,14 @@ local function value_of(text, size, place)
     end
   end
   local value, why = core.evaluate(text, names, values)
-  if value == nil then
+  if value == nil and place then
     check.fail_key(place, text, "s.range: \"%s\": %s", text, why)
   end
   return value
 end
 
 -- Bytes of what arrays have for their fields; of an array whose extents the range does not know, 0.
-local function bytes_of(arrays, size, place)
+local function bytes_of(arrays, size)
   local sum = 0
   for _, array in ipairs(arrays) do
     local bytes, count = 0, 1
@@ -126,7 +126,7 @@ local function bytes_of(arrays, size, place)
       bytes = bytes + TYPES[field[2]].bytes
     end
     for d, dim in ipairs(array.dims) do
-      count = count * (array.extents and value_of(array.extents[d], size, place) or size[dim] or 0)
+      count = count * (array.extents and value_of(array.extents[d], size) or size[dim] or 0)
     end
     sum = sum + bytes * count
   end
@@ -135,7 +135,7 @@ end
 
 local function is_within(range, arrays, size)
   for _, limit in ipairs(range.limits) do
-    local value = limit.key == "bytes" and bytes_of(arrays, size, range.place)
+    local value = limit.key == "bytes" and bytes_of(arrays, size)
       or value_of(limit.key, size, range.place)
     if value < limit.least or value > limit.most then
       return false
@@ -187,7 +187,7 @@ end
 
 -- Adds points around `listed` sizes, each extent from 1/16 to 16 times theirs, as far as arrays have
 -- at most `most` bytes. The spec refuses those that it does not allow, and takes some of the others.
-local function add_around(sizes, listed, arrays, most, place)
+local function add_around(sizes, listed, arrays, most)
   local n = 0
   for k = 1, POINTS do
     local of = listed[(k - 1) % #listed + 1]
@@ -205,11 +205,11 @@ local function add_around(sizes, listed, arrays, most, place)
           most = of[name] * AROUND }
       end
     end
-    local bytes = bytes_of(arrays, of, place)
+    local bytes = bytes_of(arrays, of)
     local limit = math.min(most, math.max(4 * bytes, FEW_BYTES))
     local size = #extents > 0 and #extents <= #BASES
       and point({ fixed = of, extents = extents }, k, k) or of
-    if bytes_of(arrays, size, place) <= limit
+    if bytes_of(arrays, size) <= limit
       and not kit.any(sizes, function(other) return is_same(size, other) end) then
       sizes[#sizes + 1], n = size, n + 1
     end
@@ -301,7 +301,7 @@ local function read_calls(calls, arrays)
       n)
   end
   for _, call in ipairs(list) do
-    call.bytes = call.count * math.max(1, bytes_of(arrays, call.size, place))
+    call.bytes = call.count * math.max(1, bytes_of(arrays, call.size))
   end
   table.sort(list, function(a, b)
     if a.bytes ~= b.bytes then
@@ -397,7 +397,7 @@ function M.copy(options, arrays, place)
   end
   local most, n_around = core.most_around(), 0
   if most and n_sampled + n_called == 0 and n_listed > 0 then
-    n_around = add_around(sizes, { table.unpack(sizes) }, arrays, most, place)
+    n_around = add_around(sizes, { table.unpack(sizes) }, arrays, most)
   end
   for k = 1, #sizes do
     weights[k] = weights[k] or 0
