@@ -327,6 +327,28 @@ static void a_size_more_joins_the_header(void **state) {
   fx_free(&r);
 }
 
+static void a_listed_size_has_others_around_it(void **state) {
+  (void)state;
+  fx_result r = {0};
+  fx_write("twice.lua", TWICE_OF("2.0f", "20000 }, { i = 777"));
+  unsetenv("SECTILE_NO_RANGE");
+  fx_run(&r, "tune", "twice.lua", "--store", "around.db", "-d", "virtual:h200", "--max-candidates",
+         "2", "--shard", "1/2");
+  fx_expect(&r, 0, "samples of the range: ", NULL);
+  fx_run(&r, "tune", "twice.lua", "--store", "around.db", "-d", "virtual:h200", "--max-candidates",
+         "2");
+  fx_expect(&r, 0, "samples of the range: 14 sizes around these", NULL);
+  assert_null(strstr(sct_str_c(&r.out), " i=2500: reads "));
+  setenv("SECTILE_NO_RANGE", "1", 1);
+  fx_run(&r, "emit", "twice.lua", "--store", "around.db");
+  fx_expect(&r, 0, "14 samples of a range: kernels of this header take ", NULL);
+  fx_run(&r, "tune", "twice.lua", "--store", "none.db", "-d", "virtual:h200", "--max-candidates",
+         "2");
+  fx_expect(&r, 0, "i=777: reads ", NULL);
+  assert_null(strstr(sct_str_c(&r.out), "samples of the range"));
+  fx_free(&r);
+}
+
 static void emit_refuses_what_was_not_tuned(void **state) {
   (void)state;
   fx_result r = {0};
@@ -514,6 +536,7 @@ int main(void) {
       cmocka_unit_test(a_body_without_a_value_is_no_reference),
       cmocka_unit_test(what_was_tuned_is_emitted_and_compiles),
       cmocka_unit_test(a_size_more_joins_the_header),
+      cmocka_unit_test(a_listed_size_has_others_around_it),
       cmocka_unit_test(emit_refuses_what_was_not_tuned),
       cmocka_unit_test(a_layout_from_outside_is_tuned_and_emitted),
       cmocka_unit_test(a_strategy_from_outside_is_counted_and_emitted),
