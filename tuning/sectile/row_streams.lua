@@ -78,7 +78,7 @@ end
 ---@param text string
 ---@return string
 function row_streams.place_of(p, list, text)
-  return (p.odd or row_streams.any_updated(list)) and text
+  return (p.odd or p.first or row_streams.any_updated(list)) and text
     or string.format("min(%s, n_elements - %d)", text, p.along)
 end
 
@@ -88,7 +88,7 @@ end
 ---@return string
 function row_streams.loads_inside(p, list)
   local text = row_streams.loads(p, list)
-  if p.odd or #list == 0 then
+  if p.odd or p.first or #list == 0 then
     return text
   end
   return string.format("if (%s < n_elements) {\n  %s\n}", p.place,
