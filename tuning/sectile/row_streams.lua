@@ -88,7 +88,7 @@ end
 ---@return string
 function row_streams.loads_inside(p, list)
   local text = row_streams.loads(p, list)
-  if p.odd or p.first or #list == 0 then
+  if p.odd or #list == 0 then
     return text
   end
   return string.format("if (%s < n_elements) {\n  %s\n}", p.place,

@@ -45,7 +45,7 @@ local candidates = {
   columns = { "columns",
     "rows threads=256 lanes=32 vec=2 blocks=4 hold=registers items=1 evict=none" },
   first = { "spec",
-    "rows threads=128 lanes=128 vec=4 start=vector hold=first items=2 evict=streaming" },
+    "rows threads=512 lanes=512 vec=4 start=vector hold=first items=2 evict=streaming" },
   odd = { "odd", "rows threads=64 lanes=32 vec=4 start=any hold=registers items=2 evict=none" },
 }
 
@@ -93,9 +93,8 @@ local mutants = {
   -- what there is once a row, of half the rows
   { "bound", "part", "rows.cu", "if (lane == 0) {", "if (threadIdx.x == 0) {" },
 
-  -- rows of any length: lanes of other rows, and warps; a missing barrier
+  -- rows of any length: lanes of other rows; a missing barrier
   { "bound", "first", reduce, "distance < lanes)", "distance <= lanes)" },
-  { "index", "first", reduce, "threadIdx.x / 32 & -(lanes / 32)", "0" },
   { "barrier", "first", reduce, "    __syncthreads();\n    const int first",
     "    const int first" },
   -- blocks too few; elements that are lost, or taken twice
