@@ -40,5 +40,5 @@ __device__ __forceinline__ unsigned int take_rest(long long &n, divisor d) {
 
 // How many tiles of so many elements n are.
 template <int kTile> __device__ __forceinline__ unsigned int ceil_div(long long n) {
-  return (unsigned int)((unsigned long long)(n + kTile - 1) / kTile);
+  return (unsigned int)((n + kTile - 1) / kTile);
 }

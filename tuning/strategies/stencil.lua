@@ -316,9 +316,12 @@ local function start_plan(k, c)
     p.first_out.f, p.first_out.bytes = 1, out.record.fields[1].bytes
   end
   local step = E.linear(out.offset[1], k.index[#k.dims])
+  local scattered = kit.any(g.inputs, function(op)
+    return op.is_index and E.mentions(out.offset[1], op.index_value)
+  end)
   p.sector = SECTOR // p.first_out.bytes
   if c.align == "sector" and p.shared and SECTOR % p.first_out.bytes == 0 and step
-    and kit.const_of(step) == p.first_out.bytes then
+    and kit.const_of(step) == p.first_out.bytes and not scattered then
     p.drift = p.sector - 1
   end
   return p
