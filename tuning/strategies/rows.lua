@@ -2,9 +2,10 @@
 -- cluster's blocks; a block has as many rows as it has threads for. Where rows run along the
 -- fastest mode neighbouring threads have the same row, else neighbouring columns, or vectors of
 -- them. What several steps read is loaded once and held in registers, all loads in flight; or, of
--- rows that do not fit, read again in every step. Of ragged rows, whose lengths differ, what fits
--- is held and the rest read again; without steps they are a single one, which assigns what has
--- their elements.
+-- rows that do not fit, read again in every step. For rows of any length as many threads as a row
+-- needs, chosen at run time, hold what fits and read the rest again. Of ragged rows, whose lengths
+-- differ, what fits is held and the rest read again; without steps they are a single one, which
+-- assigns what has their elements.
 
 local MOST_ELEMENTS = 1 << 30 -- of a row, so that they are counted in 32 bits
 local REST_BYTES = 32         -- of a row's rest that a thread loads at once
