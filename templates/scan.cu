@@ -156,7 +156,7 @@ $(g:head(threads)) {
       partial up_to = combine(start, ahead[item]);
       $(each_element) {
         const partial earlier = up_to;
-        up_to = combine(up_to, $(value("e")));
+        up_to = combine(up_to, $(value(vec > 1 and "e" or "0")));
         $(results_of("earlier", "up_to"))
       }
       if (whole || left > 0) {

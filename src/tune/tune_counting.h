@@ -60,8 +60,4 @@ void sct_tune_compare_code(tune_counting *c, int item);
 const char *sct_tune_comparison_of(tune_parsed *p, const sct_compiled *compiled, sct_arena *arena);
 void sct_tune_apply_comparison(sct_tune_candidates *cands, int item, const char *cause);
 
-/* Adds to a run's conditions in what shapes its winner is predicted to be slower than the naive
- * variant (tune_shapes.c). */
-void sct_tune_add_shapes(const tune_counting *c, int size, sct_str *conditions);
-
 #endif

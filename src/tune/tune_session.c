@@ -24,7 +24,7 @@ static sct_status conclude(tune_session *s, sct_error *err) {
     s->table.choices[z] = sct_tune_decide(&s->table, z, rows);
     sct_tune_notify_size(&s->flow, &s->table, z);
     SCT_TRY(sct_tune_store_size(&s->record, z, err));
-    SCT_TRY(sct_tune_store_end(&s->record, &s->counting, z, err));
+    SCT_TRY(sct_tune_store_end(&s->record, z, err));
   }
   return SCT_OK;
 }

@@ -565,7 +565,7 @@ static void put_choice(const tune_table *t, const sct_choice *choice, int size,
   (void)sct_json_dump(conditions, json_incref(doc), JSON_COMPACT, NULL);
 }
 
-sct_status sct_tune_store_end(tune_record *r, const tune_counting *c, int size, sct_error *err) {
+sct_status sct_tune_store_end(tune_record *r, int size, sct_error *err) {
   if (!r->store) {
     return SCT_OK;
   }
@@ -595,7 +595,6 @@ sct_status sct_tune_store_end(tune_record *r, const tune_counting *c, int size, 
         sct_tune_naive_outcome(r->table, size, r->table->cands->items[choice->winner].code.layout);
     SCT_SCOPED(sct_str) conditions = {0};
     sct_str_append(&conditions, run->conditions);
-    sct_tune_add_shapes(c, size, &conditions);
     put_choice(r->table, choice, size, &conditions);
     run->conditions = keep(r, sct_str_c(&conditions));
   }
