@@ -294,8 +294,9 @@ local function put_around(out, r)
     end
   end
   if n > 0 then
-    out:put("\nsamples of the range: %d sizes around these, where the best candidates %s %.2f times "
-      .. "as fast as the naive ones, at most %.2f times (%s); --no-range leaves them out\n", n,
+    out:put("\nsamples of the range: %d sizes around these, where the best candidates %s %.2f "
+      .. "times as fast as the naive ones, at most %.2f times (%s); --no-range leaves them "
+      .. "out\n", n,
       r.sizes[1].counted_only and "are predicted to be" or "are", math.exp(sum / n), most, at)
   end
 end

@@ -185,8 +185,9 @@ local function held_at(names, k)
   return held
 end
 
--- Adds points around `listed` sizes, each extent from 1/16 to 16 times theirs, as far as arrays have
--- at most `most` bytes. The spec refuses those that it does not allow, and takes some of the others.
+-- Adds points around `listed` sizes, each extent from 1/16 to 16 times theirs, as far as arrays
+-- have at most `most` bytes. The spec refuses those that it does not allow, and takes some of the
+-- others.
 local function add_around(sizes, listed, arrays, most)
   local n = 0
   for k = 1, POINTS do
