@@ -93,8 +93,9 @@ local mutants = {
   -- what there is once a row, of half the rows
   { "bound", "part", "rows.cu", "if (lane == 0) {", "if (threadIdx.x == 0) {" },
 
-  -- rows of any length: lanes of other rows; a missing barrier
+  -- rows of any length: lanes of other rows, and warps; a missing barrier
   { "bound", "first", reduce, "distance < lanes)", "distance <= lanes)" },
+  { "index", "first", reduce, "threadIdx.x / 32 & -(lanes / 32)", "0" },
   { "barrier", "first", reduce, "    __syncthreads();\n    const int first",
     "    const int first" },
   -- blocks too few; elements that are lost, or taken twice
