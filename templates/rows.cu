@@ -14,6 +14,7 @@ $(g:head(threads, cluster)) {
   constexpr int kVec = $(vec); // $(vec_doc)
 //% end
   constexpr int kItems = $(items); // $(items_doc) that a thread has at once
+  $(next_constant)
 //% if cluster then
   constexpr int kBlocks = $(cluster); // of a cluster, which have a $(line) together
 //% end
@@ -24,6 +25,12 @@ $(g:head(threads, cluster)) {
 //% elseif cluster then
   const int lane = blockIdx.x % kBlocks * kThreads + threadIdx.x;
   const long long $(index_name) = blockIdx.x / kBlocks;
+//% elseif chosen then
+  // lanes that have a row: a power of two, so many that each has work
+  const int log_lanes = log2_between<$(least), kLanes>($(shares)), lanes = 1 << log_lanes;
+  const int lane = threadIdx.x & (lanes - 1);
+  const long long $(index_name) =
+      blockIdx.x * (long long)(kThreads >> log_lanes) + (threadIdx.x >> log_lanes);
 //% else
   constexpr int kRows = kThreads / kLanes; // rows of a block
   const int lane = threadIdx.x % kLanes;
@@ -40,6 +47,7 @@ $(g:head(threads, cluster)) {
   const $(place_type) n_span = n_elements + shift;
 //% end
   $(declare(steady, " = {}"))
+  $(lane_count)
 //% if #steady > 0 then
   if ($(steady_guard)) {
     $(load(steady))
@@ -51,6 +59,7 @@ $(g:head(threads, cluster)) {
   if (n_elements > 0) {
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
+      $(held_skip)
       const $(place_type) $(place) = $(held_text);
       $(indices)
       $(load_there(held))
@@ -85,20 +94,23 @@ $(g:head(threads, cluster)) {
   }
 //%   else
   $(step.anew)
-  $(step_loop){
-//%     if #step.apart > 0 then
-    $(declare(step.apart, (odd or any_updated(step.apart)) and " = {}"))
+//%     for _, part in ipairs(parts(step)) do
+  $(part.loop){
+//%     if #part.apart > 0 then
+    $(part.declared)
 #pragma unroll
-    for (int item = 0; item < kItems; item++) {
-      const $(place_type) $(place) = $(apart_text(step));
+    for (int item = 0; item < $(part.items); item++) {
+      const $(place_type) $(place) = $(part.apart_place);
+      $(part.skip)
       $(indices)
-      $(load_there(step.apart))
+      $(load_there(part.apart))
     }
 //%     end
 #pragma unroll
-    for (int item = 0; item < kItems; item++) {
-      const $(place_type) $(place) = $(place_text);
+    for (int item = 0; item < $(part.items); item++) {
+      const $(place_type) $(place) = $(part.place);
 //%     if step.mine then
+      $(part.skip)
       // computed without a branch, so that later steps find what they have in common
 //%       if each_apart then
       $(indices)
@@ -122,7 +134,7 @@ $(g:head(threads, cluster)) {
       $(step.mine .. of) = inside ? $(step.mine .. of) : before;
 //%       end
 //%     else
-      if ($(place) < n_elements) {
+      if ($(part.inside)) {
         $(indices)
         $(declare(step.inline, odd and " = {}"))
         $(load(step.inline))
@@ -135,11 +147,12 @@ $(g:head(threads, cluster)) {
 //%     end
     }
   }
+//%     end
 //%   end
 //%   if step.mine and columns then
   $(combine)($(step.mine));
 //%   elseif step.mine then
-  $(step.mine) = $(combine)($(step.mine));
+  $(step.mine) = $(combine)($(step.mine)$(combine_lanes));
 //%   end
 //% end
 }

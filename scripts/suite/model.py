@@ -66,8 +66,8 @@ def chosen(size, others):
 
 def tune(args, spec):
     """the entries of a spec: one a candidate that is looked at"""
-    doc = run(args, ["tune", spec, "--device", args.device, "--budget", f"{args.budget}s", "--again", "--store",
-                     os.path.join(args.out, "store.db")], args.budget + STOP_S)
+    doc = run(args, ["tune", spec, "--device", args.device, "--budget", f"{args.budget}s", "--again", "--no-range",
+                     "--store", os.path.join(args.out, "store.db")], args.budget + STOP_S)
     report = doc and doc["tuned"] and doc["tuned"][0].get("report")
     if not report:
         return []

@@ -232,7 +232,7 @@ def tune(args, spec, sizes, budget_s, out, only=()):
     if problem:
         return None, problem
     command = [args.program, "tune", path, "--device", args.device, "--store", os.path.join(out, "store.db"), "--json",
-               "-q", "--budget", f"{budget_s:.1f}s"]
+               "-q", "--no-range", "--budget", f"{budget_s:.1f}s"]
     command += [f"--only={label}" for label in only] if only else shlex.split(args.tune)
     environment = dict(os.environ, XDG_CACHE_HOME=os.environ.get("XDG_CACHE_HOME", os.path.join(out, "cache")))
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,

@@ -83,7 +83,7 @@ const cli_command cli_commands[] = {
                    CLI_BIT(SELECT) | CLI_BIT(AGAIN) | CLI_BIT(NO_CHECK) | CLI_BIT(SEARCH) |
                    CLI_BIT(MAX_CANDIDATES) | CLI_BIT(SEED) | CLI_BIT(STRATEGIES) | CLI_BIT(TOP) |
                    CLI_BIT(WAIT) | CLI_BIT(FORCE) | CLI_BIT(EVENTS) | CLI_BIT(ONLY) |
-                   CLI_BIT(SHARD) | CLI_BIT(TOP_OF),
+                   CLI_BIT(SHARD) | CLI_BIT(TOP_OF) | CLI_BIT(NO_RANGE),
         .run = cli_tune,
         .doc = "find the fastest coalesced kernel, and keep it in the store",
         .details =

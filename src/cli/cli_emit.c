@@ -74,10 +74,13 @@ static sct_status deliver(const cli_args *args, sct_store *store, const sct_emit
     status = sct_emit_render(&text, store, request, err);
   }
   if (status == SCT_OK && args->json) {
-    status = cli_json_print(json_pack("{s:o, s:o, s:o}", "name", sct_json_string(request->name),
-                                      "file", sct_json_string(args->out), "header",
-                                      args->out ? json_null() : sct_json_string(sct_str_c(&text))),
-                            err);
+    SCT_SCOPED(sct_str) rules = {0};
+    SCT_TRY(sct_emit_rules(&rules, store, request, err));
+    json_t *doc = sct_json_load(sct_str_c(&rules));
+    json_object_set_new(doc, "name", sct_json_string(request->name));
+    json_object_set_new(doc, "file", sct_json_string(args->out));
+    json_object_set_new(doc, "header", args->out ? json_null() : sct_json_string(sct_str_c(&text)));
+    status = cli_json_print(doc, err);
   } else if (status == SCT_OK && !args->out) {
     return cli_print(&text, err);
   }

@@ -9,12 +9,12 @@ static bool names_a_file(const cli_option *o) {
          (strcmp(o->arg, "FILE") == 0 || strcmp(o->arg, "PATH") == 0 || strcmp(o->arg, "DIR") == 0);
 }
 
-static json_t *options_json(uint64_t which) {
+static json_t *options_json(cli_option_set which) {
   json_t *list = json_array();
   for (int id = 0; id < CLI_N_OPTIONS; id++) {
     const cli_option *o = &cli_options[id];
     const char letter[2] = {o->letter, '\0'};
-    if (which & UINT64_C(1) << id) {
+    if (which & CLI_BIT_OF(id)) {
       json_array_append_new(list, json_pack("{s:i, s:s, s:s?, s:s?, s:s, s:b}", "index", id, "name",
                                             o->name, "letter", letter[0] ? letter : NULL, "arg",
                                             o->arg, "doc", o->doc, "file", names_a_file(o)));
@@ -37,7 +37,7 @@ static json_t *tables_json(void) {
                                            "text", sct_status_text((sct_status)k)));
   }
   return json_pack("{s:s, s:o, s:o, s:o, s:o}", "version", SCT_VERSION, "commands", commands,
-                   "options", options_json(CLI_GLOBAL), "every", options_json(~UINT64_C(0)),
+                   "options", options_json(CLI_GLOBAL), "every", options_json(~(cli_option_set)0),
                    "exits", exits);
 }
 

@@ -21,7 +21,9 @@ typedef enum cli_option_id {
   CLI_N_OPTIONS
 } cli_option_id;
 
-#define CLI_BIT(id) (UINT64_C(1) << CLI_OPT_##id)
+__extension__ typedef unsigned __int128 cli_option_set; /* a bit each: more than 64 */
+#define CLI_BIT_OF(id) ((cli_option_set)1 << (id))
+#define CLI_BIT(id)    CLI_BIT_OF(CLI_OPT_##id)
 /* Options that every command takes, and that may stand in front of it. */
 #define CLI_GLOBAL                                                                                 \
   (CLI_BIT(HELP) | CLI_BIT(VERSION) | CLI_BIT(JSON) | CLI_BIT(STORE) | CLI_BIT(ASSETS) |           \
@@ -79,7 +81,7 @@ typedef struct cli_command {
   const char *name;
   const char *words; /* "SPEC..." in the usage line */
   int min_words, max_words;
-  uint64_t options; /* CLI_BIT of those it takes besides the global ones */
+  cli_option_set options; /* CLI_BIT of those it takes besides the global ones */
   /* Prints its result. On failure err's text is printed by the caller, unless the command has
    * reported it already and left the text empty. */
   sct_status (*run)(const cli_args *args, sct_error *err);

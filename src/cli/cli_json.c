@@ -253,19 +253,19 @@ static json_t *size_json(const sct_tune_size *size, int top) {
     json_array_append_new(issues, cli_issue_json(&size->issues[k]));
   }
   return json_pack(
-      "{s:o, s:b, s:o, s:o, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:o, s:o, s:o, s:o, "
+      "{s:o, s:b, s:b, s:o, s:o, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:o, s:o, s:o, s:o, "
       "s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-      "label", sct_json_string(size->label), "sampled", size->sampled, "ceiling_bytes_s",
-      cli_json_positive(size->ceiling_bytes_s), "read_bytes", sct_json_number(size->read_bytes),
-      "write_bytes", sct_json_number(size->write_bytes), "verified", size->n_verified, "failed",
-      size->n_failed, "tied", size->n_tied, "unfit", size->n_unfit, "tried", size->n_rows,
-      "untried", size->n_untried, "counted_only", size->verified_only_counted, "faster",
-      sct_json_string(size->faster), "converted", sct_json_string(size->converted), "kept",
-      sct_json_string(size->kept), "recorded", sct_json_string(size->recorded), "why",
-      sct_json_string(size->why), "best", sct_json_string(size->best), "decided",
-      sct_json_string(size->decided), "passed_over", passed_over, "uncoalesced",
-      cli_lines_json(size->uncoalesced ? size->uncoalesced : ""), "issues", issues, "rows",
-      rows_json(size, top));
+      "label", sct_json_string(size->label), "sampled", size->sampled, "around", size->around,
+      "ceiling_bytes_s", cli_json_positive(size->ceiling_bytes_s), "read_bytes",
+      sct_json_number(size->read_bytes), "write_bytes", sct_json_number(size->write_bytes),
+      "verified", size->n_verified, "failed", size->n_failed, "tied", size->n_tied, "unfit",
+      size->n_unfit, "tried", size->n_rows, "untried", size->n_untried, "counted_only",
+      size->verified_only_counted, "faster", sct_json_string(size->faster), "converted",
+      sct_json_string(size->converted), "kept", sct_json_string(size->kept), "recorded",
+      sct_json_string(size->recorded), "why", sct_json_string(size->why), "best",
+      sct_json_string(size->best), "decided", sct_json_string(size->decided), "passed_over",
+      passed_over, "uncoalesced", cli_lines_json(size->uncoalesced ? size->uncoalesced : ""),
+      "issues", issues, "rows", rows_json(size, top));
 }
 
 json_t *cli_json_report(const sct_tune_report *report, int top) {

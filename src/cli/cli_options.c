@@ -152,7 +152,7 @@ static void append_takers(sct_str *text, const char *word) {
     }
     const char *before = "; it belongs to ";
     for (int k = 0; k < cli_n_commands; k++) {
-      if (cli_commands[k].options & UINT64_C(1) << id) {
+      if (cli_commands[k].options & CLI_BIT_OF(id)) {
         sct_str_printf(text, "%s`sectile %s`", before, cli_commands[k].name);
         before = " and ";
       }
@@ -170,15 +170,15 @@ static void append_alike(sct_str *out, const char *word, const char *const *name
   }
 }
 
-static sct_status unknown_option(const cli_command *command, uint64_t allowed, const char *given,
-                                 int letter, sct_error *err) {
+static sct_status unknown_option(const cli_command *command, cli_option_set allowed,
+                                 const char *given, int letter, sct_error *err) {
   const char *names[CLI_N_OPTIONS];
   char storage[CLI_N_OPTIONS][24];
   SCT_SCOPED(sct_str) word = {0}, text = {0}, alike = {0};
   int n = 0;
   option_word(&word, given, letter);
   for (int id = 0; id < CLI_N_OPTIONS; id++) {
-    if (allowed & UINT64_C(1) << id) {
+    if (allowed & CLI_BIT_OF(id)) {
       snprintf(storage[n], sizeof storage[n], "--%s", cli_options[id].name);
       names[n] = storage[n];
       n++;
@@ -217,7 +217,7 @@ typedef struct getopt_table {
   char letters[2 * CLI_N_OPTIONS + 3];
 } getopt_table;
 
-static void fill_table(getopt_table *t, uint64_t allowed, bool stop_early) {
+static void fill_table(getopt_table *t, cli_option_set allowed, bool stop_early) {
   int n = 0, at = 0;
   if (stop_early) {
     t->letters[at++] = '+';
@@ -225,7 +225,7 @@ static void fill_table(getopt_table *t, uint64_t allowed, bool stop_early) {
   t->letters[at++] = ':'; /* a missing value differs from an unknown option */
   for (int id = 0; id < CLI_N_OPTIONS; id++) {
     const cli_option *o = &cli_options[id];
-    if (!(allowed & UINT64_C(1) << id)) {
+    if (!(allowed & CLI_BIT_OF(id))) {
       continue;
     }
     t->longs[n++] =
@@ -243,7 +243,7 @@ static void fill_table(getopt_table *t, uint64_t allowed, bool stop_early) {
 
 /* Parses options from the set `allowed` until a word that is none (stop_early), or to the end,
  * where getopt moves the words. *next receives the index of the first word. */
-static sct_status parse_options(cli_args *args, uint64_t allowed, bool stop_early, int argc,
+static sct_status parse_options(cli_args *args, cli_option_set allowed, bool stop_early, int argc,
                                 char **argv, int *next, sct_error *err) {
   getopt_table table;
   fill_table(&table, allowed, stop_early);

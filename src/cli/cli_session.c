@@ -1,6 +1,7 @@
 /* One session of `tune`: all specs on one device, one after the other. */
 #include "cli/cli_session.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void cli_outcome_free(cli_outcome *o) {
@@ -69,6 +70,11 @@ static sct_status report_ended(const cli_session *s, int spec, const sct_tune_re
   return s->to->ended(s->to->ctx, &o, err);
 }
 
+static bool no_range_here(void) {
+  const char *text = getenv("SECTILE_NO_RANGE");
+  return text && text[0] != '\0';
+}
+
 /* Statuses of the spec go to *outcome; `err` is for failing to report it. */
 static sct_status tune_one(const cli_session *s, int spec, sct_status *outcome, sct_error *err) {
   const cli_args *args = s->args;
@@ -82,6 +88,7 @@ static sct_status tune_one(const cli_session *s, int spec, sct_status *outcome, 
                         .budget_ns = args->budget_ns,
                         .seed = args->seed,
                         .search = args->search,
+                        .around = !args->no_range && args->only.n == 0 && !no_range_here(),
                         .settle = args->search == NULL && args->max_candidates == 0 &&
                                   args->only.n == 0 && !args->top_of,
                         .max_candidates = args->max_candidates,

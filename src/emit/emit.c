@@ -43,6 +43,13 @@ sct_status sct_emit_render(sct_str *out, sct_store *store, const sct_emit_reques
   return SCT_OK;
 }
 
+sct_status sct_emit_rules(sct_str *out, sct_store *store, const sct_emit_request *request,
+                          sct_error *err) {
+  SCT_SCOPED(emit_header) header = {0};
+  SCT_TRY(emit_header_load(&header, store, request, err));
+  return sct_json_dump(out, emit_rules_document(&header), JSON_COMPACT, err);
+}
+
 sct_status sct_emit_write(sct_store *store, const sct_emit_request *request, const char *path,
                           sct_error *err) {
   SCT_SCOPED(sct_str) text = {0};

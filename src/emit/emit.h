@@ -52,6 +52,11 @@ typedef struct sct_emit_request {
 sct_status sct_emit_render(sct_str *out, sct_store *store, const sct_emit_request *request,
                            sct_error *err);
 
+/* Of the same header as JSON its kernels' labels and, of each device, the rule by which a call
+ * takes one of them, and how far that is from the best: {"kernels": [...], "rules": [...]}. */
+sct_status sct_emit_rules(sct_str *out, sct_store *store, const sct_emit_request *request,
+                          sct_error *err);
+
 /* Writes the header's text to the file `path` (sct_file_write: whole or not at all, untouched when
  * equal). */
 sct_status sct_emit_write(sct_store *store, const sct_emit_request *request, const char *path,

@@ -1,172 +1,122 @@
-/* Few kernels for many sizes. Samples of a range may each have another winner; a header takes, for
- * all samples of a device, those of the listed sizes and a few more: always the one that brings the
- * samples nearest to the best that was found at each, until it brings little or they are enough. */
-#include "emit/emit_internal.h"
+/* Few kernels for many sizes. Each size may have another winner; a header takes those of the listed
+ * sizes and a few more: always the one that brings all samples nearest to the best that was found
+ * at each, until it brings little or they are enough; then others in the place of some, as long as
+ * that helps. What the header has anyway costs nothing. */
+#include "emit/emit_rule.h"
 
 #include <math.h>
 #include <string.h>
 
-#define MOST         6     /* kernels beside those of listed sizes */
-#define LITTLE       0.005 /* of the cost; more is worth a kernel */
-#define WORST_COUNTS 0.25  /* of the cost is the worst sample's, for its part */
+#define LITTLE   0.005 /* a sample's cost in the mean; more is worth a kernel */
+#define NOTHING  1e-4  /* and less is not worth one that the header has */
+#define NO_TIMES 2.3   /* loss where no kernel was tried: ten times as slow */
 
-/* What each kernel takes at each sample: ns[kernel * n_samples + sample], INFINITY: not tried. */
-typedef struct matrix {
-  int n_kernels, n_samples;
-  const char **hash; /* [n_kernels] */
-  double *ns, *best; /* best[n_samples] of all kernels */
-  double *taken;     /* [n_samples] of those that were taken so far */
-} matrix;
+typedef struct cover {
+  const emit_matrix *m;
+  const bool *kept; /* the header has them */
+  bool *chosen;
+  double *cost; /* [kernel * n_cells + cell], weighted */
+  double *none; /* [n_cells] of a cell that no kernel does */
+  bool *known;  /* [n_kernels] tried at one of the samples */
+  double all;   /* weights of these */
+} cover;
 
-static double time_of(const sct_row_outcome *o) {
-  return o->times.median_ns > 0 ? o->times.median_ns
-         : o->predicted_ns > 0  ? o->predicted_ns
-                                : INFINITY;
+static inline double lesser(double a, double b) { /* fmin() is a call */
+  return a < b ? a : b;
 }
 
-static int find_kernel(matrix *m, const char *hash) {
-  int k = 0;
-  while (k < m->n_kernels && strcmp(m->hash[k], hash) != 0) {
-    k++;
-  }
-  return k;
-}
-
-static void fill(matrix *m, sct_arena *arena, emit_size *const *samples) {
-  int room = 0;
-  for (int s = 0; s < m->n_samples; s++) {
-    room += samples[s]->n_rows;
-  }
-  m->hash = SCT_ARENA_NEW(arena, const char *, room + 1);
-  m->ns = SCT_ARENA_NEW(arena, double, (room + 1) * m->n_samples);
-  m->best = SCT_ARENA_NEW(arena, double, m->n_samples);
-  m->taken = SCT_ARENA_NEW(arena, double, m->n_samples);
-  for (int k = 0; k < room * m->n_samples; k++) {
-    m->ns[k] = INFINITY;
-  }
-  for (int s = 0; s < m->n_samples; s++) {
-    m->best[s] = m->taken[s] = INFINITY;
-    for (int r = 0; r < samples[s]->n_rows; r++) {
-      const sct_row_result *row = &samples[s]->rows[r];
-      if (!samples[s]->legal[r]) {
-        continue;
-      }
-      const int k = find_kernel(m, row->candidate.source_hash);
-      m->hash[k] = row->candidate.source_hash;
-      m->n_kernels += k == m->n_kernels;
-      m->ns[k * m->n_samples + s] = time_of(&row->outcome);
-      m->best[s] = fmin(m->best[s], m->ns[k * m->n_samples + s]);
-    }
-  }
-}
-
-/* How far samples are from the best that was found, by factors, with kernel k (-1: none) beside
- * those that were taken. One that none of them does counts as ten times as slow. */
-static void regret_of(const matrix *m, int k, emit_regret *out) {
-  double sum = 0, worst = 0;
-  for (int s = 0; s < m->n_samples; s++) {
-    const double ns = k < 0 ? m->taken[s] : fmin(m->taken[s], m->ns[k * m->n_samples + s]);
-    const double loss = isfinite(ns) ? log(ns / m->best[s]) : log(10);
-    sum += loss;
-    worst = fmax(worst, loss);
-  }
-  *out = (emit_regret){m->n_samples, exp(sum / m->n_samples), exp(worst)};
-}
-
-static double cost_of(const matrix *m, int k) {
-  emit_regret r;
-  regret_of(m, k, &r);
-  return log(r.mean) + WORST_COUNTS * log(r.worst);
-}
-
-static void take(matrix *m, int k) {
-  for (int s = 0; s < m->n_samples; s++) {
-    m->taken[s] = fmin(m->taken[s], m->ns[k * m->n_samples + s]);
-  }
-}
-
-/* Greedily. */
-static void choose(matrix *m, bool *chosen) {
-  double cost = cost_of(m, -1);
-  for (int n = 0; n < MOST; n++) {
-    int next = -1;
-    double least = cost - LITTLE;
+static void open_cover(cover *c, sct_arena *arena, const bool *at) {
+  const emit_matrix *const m = c->m;
+  c->cost = SCT_ARENA_NEW(arena, double, m->n_kernels * m->n_cells + 1);
+  c->none = SCT_ARENA_NEW(arena, double, m->n_cells + 1);
+  c->known = SCT_ARENA_NEW(arena, bool, m->n_kernels + 1);
+  for (int cell = 0; cell < m->n_cells; cell++) {
+    const int sample = cell / EMIT_SITUATIONS;
+    const double weight = at[sample] ? m->weight[cell] : 0;
+    c->all += weight;
+    c->none[cell] = weight * emit_cost(NO_TIMES);
     for (int k = 0; k < m->n_kernels; k++) {
-      const double with = chosen[k] ? cost : cost_of(m, k);
-      if (with < least) {
-        least = with;
-        next = k;
-      }
+      const double loss = m->loss[k * m->n_cells + cell];
+      c->cost[k * m->n_cells + cell] = isinf(loss) ? c->none[cell] : weight * emit_cost(loss);
+      c->known[k] = c->known[k] || (at[sample] && m->tried[k * m->n_samples + sample]);
     }
-    if (next < 0) {
-      break;
-    }
-    chosen[next] = true;
-    take(m, next);
-    cost = least;
   }
 }
 
-/* The row of the best chosen kernel at a sample; -1: none of them was tried there. */
-static int best_row(matrix *m, const bool *chosen, const emit_size *sample) {
+/* The least cost of each cell by the chosen kernels but one; returns the sum. */
+static double least_costs(double *out, const cover *c, int but) {
+  const emit_matrix *const m = c->m;
+  double sum = 0;
+  memcpy(out, c->none, sizeof *out * (size_t)m->n_cells);
+  for (int k = 0; k < m->n_kernels; k++) {
+    for (int cell = 0; cell < m->n_cells && c->chosen[k] && k != but; cell++) {
+      out[cell] = lesser(out[cell], c->cost[k * m->n_cells + cell]);
+    }
+  }
+  for (int cell = 0; cell < m->n_cells; cell++) {
+    sum += out[cell];
+  }
+  return sum;
+}
+
+/* The kernel that brings most beside those of costs least[n_cells], with a price for those that the
+ * header lacks (negative: none of these); -1: none is below `cost`. */
+static int find_best(const cover *c, const double *least, double *cost, double price) {
+  const emit_matrix *const m = c->m;
   int best = -1;
-  for (int r = 0; r < sample->n_rows; r++) {
-    const sct_row_result *row = &sample->rows[r];
-    const int k = sample->legal[r] ? find_kernel(m, row->candidate.source_hash) : m->n_kernels;
-    if (k < m->n_kernels && chosen[k] && isfinite(time_of(&row->outcome)) &&
-        (best < 0 || time_of(&row->outcome) < time_of(&sample->rows[best].outcome))) {
-      best = r;
+  for (int k = 0; k < m->n_kernels; k++) {
+    double sum = c->kept[k] ? 0 : price;
+    if (!c->known[k] || c->chosen[k] || sum < 0) {
+      continue;
+    }
+    for (int cell = 0; cell < m->n_cells; cell++) {
+      sum += lesser(least[cell], c->cost[k * m->n_cells + cell]);
+    }
+    if (sum < *cost) {
+      best = k;
+      *cost = sum;
     }
   }
   return best;
 }
 
-void emit_cover_rows(int *rows, emit_regret *regret, emit_size *const *samples, int n,
-                     const char *const *known, int n_known) {
-  SCT_SCOPED(sct_arena) arena = {0};
-  matrix m = {.n_samples = n};
-  fill(&m, &arena, samples);
-  bool *chosen = SCT_ARENA_NEW(&arena, bool, m.n_kernels + 1);
-  for (int k = 0; k < n_known; k++) {
-    const int kernel = find_kernel(&m, known[k]);
-    if (kernel < m.n_kernels && !chosen[kernel]) {
-      chosen[kernel] = true;
-      take(&m, kernel);
+/* One kernel less, or another in its place. */
+static bool exchange(cover *c, double *least) {
+  const double now = least_costs(least, c, -1);
+  for (int k = 0; k < c->m->n_kernels; k++) {
+    if (!c->chosen[k] || c->kept[k]) {
+      continue;
+    }
+    const double without = least_costs(least, c, k);
+    double cost = now - LITTLE * c->all / 10;
+    const int other = find_best(c, least, &cost, 0);
+    if (without < now + LITTLE * c->all || other >= 0) {
+      c->chosen[k] = false;
+      if (without >= now + LITTLE * c->all) {
+        c->chosen[other] = true;
+      }
+      return true;
     }
   }
-  choose(&m, chosen);
-  regret_of(&m, -1, regret);
-  for (int s = 0; s < n; s++) {
-    rows[s] = best_row(&m, chosen, samples[s]);
-  }
+  return false;
 }
 
-sct_status emit_cover(emit_header *h, emit_device *device, sct_store *store, sct_error *err) {
-  const size_t room = (size_t)device->n_sizes + 1;
-  emit_size **samples = SCT_ARENA_NEW(&h->arena, emit_size *, room);
-  const char **known = SCT_ARENA_NEW(&h->arena, const char *, 2 * room);
-  int *rows = SCT_ARENA_NEW(&h->arena, int, room);
-  int n = 0, n_known = 0;
-  for (int s = 0; s < device->n_sizes; s++) {
-    emit_size *size = &device->sizes[s];
-    if (size->naive) {
-      known[n_known++] = size->naive->candidate.source_hash;
+void emit_cover(bool *chosen, const bool *kept, const emit_matrix *m, const bool *at, int most) {
+  SCT_SCOPED(sct_arena) arena = {0};
+  double *least = SCT_ARENA_NEW(&arena, double, m->n_cells + 1);
+  cover c = {.m = m, .kept = kept, .chosen = chosen};
+  int n_added = 0;
+  open_cover(&c, &arena, at);
+  memset(chosen, false, sizeof *chosen * (size_t)m->n_kernels);
+  for (int n = 0; n < EMIT_MOST_USED; n++) {
+    double cost = least_costs(least, &c, -1) - NOTHING * c.all;
+    const int next = find_best(&c, least, &cost, n_added < most ? LITTLE * c.all : -1);
+    if (next < 0) {
+      break;
     }
-    if (size->sampled) {
-      samples[n++] = size;
-    } else {
-      known[n_known++] = size->winner->candidate.source_hash;
-    }
+    chosen[next] = true;
+    n_added += !kept[next];
   }
-  if (n == 0) {
-    return SCT_OK;
+  for (int n = 0; n < 100 && exchange(&c, least); n++) {
   }
-  emit_cover_rows(rows, &device->regret, samples, n, known, n_known);
-  for (int s = 0; s < n; s++) {
-    const emit_size *of = samples[s];
-    SCT_TRY(rows[s] < 0 ? SCT_OK
-                        : emit_load_result(&samples[s]->winner, h, store,
-                                           of->rows[rows[s]].outcome.id, err));
-  }
-  return SCT_OK;
 }

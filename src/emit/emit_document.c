@@ -66,7 +66,66 @@ static json_t *result_json(const sct_row_result *row) {
   return out;
 }
 
-static json_t *device_json(const emit_device *device) {
+static json_t *regret_json(const emit_regret *r) {
+  return json_pack("{s:i, s:f, s:f, s:f}", "samples", r->n_samples, "mean", r->mean, "p95", r->p95,
+                   "worst", r->worst);
+}
+
+/* A feature's extents by name, as a product, and what divides it; null: nothing. */
+static void add_feature(json_t *out, const emit_header *h, const emit_feature *f) {
+  json_t *of = json_array();
+  for (int k = 0; k < h->sig.n_extents; k++) {
+    if (k < 64 && f->of >> k & 1) {
+      json_array_append_new(of, text_of(h->sig.extents[k]));
+    }
+  }
+  json_object_set_new(out, "of", of);
+  json_object_set_new(out, "over", f->over < 0 ? json_null() : text_of(h->sig.extents[f->over]));
+}
+
+static json_t *node_json(const emit_header *h, const emit_device *device, int number) {
+  const emit_node *const node = &device->rule.nodes[number];
+  json_t *out = NULL;
+  if (node->feature >= 0) {
+    out = json_pack("{s:I, s:o, s:o}", "most", (json_int_t)node->most, "low",
+                    node_json(h, device, node->low), "high", node_json(h, device, node->high));
+    add_feature(out, h, &device->features[node->feature]);
+    return out;
+  }
+  json_t *kernels = json_array();
+  for (int k = 0; k < node->n_order; k++) {
+    json_array_append_new(kernels, json_integer(node->order[k]));
+  }
+  return json_pack("{s:o, s:i, s:o}", "kernels", kernels, "sizes", node->n_samples, "regret",
+                   regret_json(&node->regret));
+}
+
+/* Its tree, from how many sizes, and the regret at samples that were left out. */
+static json_t *rule_json(const emit_header *h, const emit_device *device) {
+  int n_sampled = 0;
+  for (int k = 0; k < device->n_sizes; k++) {
+    n_sampled += device->sizes[k].sampled;
+  }
+  return json_pack("{s:o, s:o, s:i, s:i}", "tree", node_json(h, device, 0), "regret",
+                   regret_json(&device->rule.regret), "sizes", device->n_sizes, "sampled",
+                   n_sampled);
+}
+
+json_t *emit_rules_document(const emit_header *h) {
+  json_t *kernels = json_array(), *rules = json_array();
+  for (int k = 0; k < h->n_kernels; k++) {
+    json_array_append_new(kernels, sct_json_string(h->kernels[k].source->label));
+  }
+  for (int d = 0; d < h->n_devices; d++) {
+    json_t *rule = rule_json(h, &h->devices[d]);
+    json_object_set_new(rule, "device", sct_json_string(h->devices[d].row->name));
+    json_object_set_new(rule, "arch", sct_json_string(h->devices[d].row->arch));
+    json_array_append_new(rules, rule);
+  }
+  return json_pack("{s:o, s:o}", "kernels", kernels, "rules", rules);
+}
+
+static json_t *device_json(const emit_header *h, const emit_device *device) {
   json_t *out = sct_row_device_json(device->row);
   json_t *alike = json_array(), *sizes = json_array(), *others = json_array();
   for (int k = 0; k < device->n_alike; k++) {
@@ -74,6 +133,9 @@ static json_t *device_json(const emit_device *device) {
   }
   for (int k = 0; k < device->n_sizes; k++) {
     const emit_size *size = &device->sizes[k];
+    if (!size->shown) {
+      continue;
+    }
     json_array_append_new(
         sizes, json_pack("{s:o, s:o, s:o, s:i, s:b}", "run", sct_row_run_json(size->run), "winner",
                          result_json(size->winner), "naive", result_json(size->naive), "kernel",
@@ -89,9 +151,7 @@ static json_t *device_json(const emit_device *device) {
   json_object_set_new(out, "alike", alike);
   json_object_set_new(out, "sizes", sizes);
   json_object_set_new(out, "others", others);
-  json_object_set_new(out, "regret",
-                      json_pack("{s:i, s:f, s:f}", "samples", device->regret.n_samples, "mean",
-                                device->regret.mean, "worst", device->regret.worst));
+  json_object_set_new(out, "rule", rule_json(h, device));
   return out;
 }
 
@@ -111,7 +171,7 @@ static json_t *kernel_json(const emit_kernel *kernel) {
 json_t *emit_document(const emit_header *h, sct_emit_form form) {
   json_t *devices = json_array(), *kernels = json_array();
   for (int d = 0; d < h->n_devices; d++) {
-    json_array_append_new(devices, device_json(&h->devices[d]));
+    json_array_append_new(devices, device_json(h, &h->devices[d]));
   }
   for (int k = 0; k < h->n_kernels; k++) {
     json_array_append_new(kernels, kernel_json(&h->kernels[k]));

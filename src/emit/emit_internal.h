@@ -2,7 +2,8 @@
  *
  *   emit_select.c    which runs, layouts and kernels go into the header
  *   emit_choose.c    the best candidate among some
- *   emit_cover.c     few kernels for the samples of ranges
+ *   emit_rules.c     the rule of each device, by the parts of emit_rule.h
+ *   emit_holds.c     conditions of kernels at some extents
  *   emit_source.c    whether a stored kernel may stand in a header, and its parameters
  *   emit_ways.c      defaults of NAME_host that `transfer` has found
  *   emit_document.c  all that as one document
@@ -15,6 +16,7 @@
 #define SCT_EMIT_INTERNAL_H
 
 #include "emit/emit.h"
+#include "emit/emit_rule.h"
 #include "script/script.h"
 #include "json/json.h"
 
@@ -28,6 +30,7 @@ typedef struct emit_signature {
   const char **arguments; /* as kernels spell them: operands, scalars, n_<extent> */
   const char **extents;   /* arguments' names without n_ */
   bool *counts;           /* [n_extents] elements are as many as the product of these */
+  int rows, ragged;       /* of rows of different lengths their number and all elements; -1: none */
   bool host;              /* the header has NAME_host, */
   uint32_t stays;         /* which takes arrays of the device for these bits */
 } emit_signature;
@@ -49,19 +52,13 @@ typedef struct emit_size {
   int64_t *extents; /* [n_extents] */
   double elements;
   const sct_row_result *winner, *naive; /* naive may be NULL: that run has none of these layouts */
-  int kernel;                           /* index into emit_header.kernels */
-  bool sampled;                         /* of a range: */
+  bool sampled;                         /* of a range: calls follow the rule */
+  bool shown;                           /* stands in the header's tables, with */
+  int kernel;                           /* its winner's index into emit_header.kernels */
   int n_rows;
   const sct_row_result *rows; /* what was tried, without samples and sources' checks */
   const bool *legal;          /* [n_rows] right, with the header's layouts */
 } emit_size;
-
-/* How far kernels are from the best that was found at the samples of ranges: 1.02, 2 % more time.
- */
-typedef struct emit_regret {
-  int n_samples; /* 0: there is no range */
-  double mean, worst;
-} emit_regret;
 
 /* What a size gave up because a header has one layout for each array. */
 typedef struct emit_other {
@@ -84,7 +81,9 @@ typedef struct emit_device {
   emit_other *others; /* sizes that other layouts than the header's have won */
   const sct_row_device **alike;
   emit_size *sizes; /* by number of elements; a size whose layouts have no winner is left out */
-  emit_regret regret;
+  int n_features;
+  emit_feature *features;
+  emit_rule rule; /* with the header's kernels */
 } emit_device;
 
 typedef struct emit_header {
@@ -93,8 +92,8 @@ typedef struct emit_header {
   sct_row_problem *problem; /* one row of `problems` */
   emit_signature sig;
   int n_devices;
-  emit_device *devices; /* GPUs first, then the newest first */
-  int n_kernels;
+  emit_device *devices;      /* GPUs first, then the newest first */
+  int n_kernels, n_extra;    /* of these for rules alone */
   emit_kernel *kernels;      /* [0] is the naive variant */
   const char *const *layout; /* [n_operands] the layouts this header is for */
   emit_ways ways;
@@ -105,7 +104,7 @@ typedef struct emit_header {
   int n_problems, n_device_rows, n_runs;
 } emit_header;
 
-/* ---- emit_select.c, emit_choose.c, emit_cover.c ---- */
+/* ---- emit_select.c, emit_choose.c, emit_rules.c, emit_holds.c ---- */
 
 /* Reads and checks the signature, and what selection needs of it. */
 sct_status emit_read_signature(emit_header *h, const char *json, sct_error *err);
@@ -118,12 +117,16 @@ int emit_choose(const sct_row_result *rows, int n, const bool *legal, int naive,
 /* The result with this outcome id, kept as long as the header. */
 sct_status emit_load_result(const sct_row_result **out, emit_header *h, sct_store *store,
                             sct_id outcome, sct_error *err);
-/* rows[n]: for each sample that of the best of few kernels, -1: none of them was tried there;
- * `known`: hashes of those that the header has in any case. */
-void emit_cover_rows(int *rows, emit_regret *regret, emit_size *const *samples, int n,
-                     const char *const *known, int n_known);
-/* Sets the winners of all samples of a device so. */
-sct_status emit_cover(emit_header *h, emit_device *device, sct_store *store, sct_error *err);
+/* The number of a kernel, which the header gets unless it has it. */
+sct_status emit_add_kernel(int *index, emit_header *h, const sct_row_candidate *candidate,
+                           sct_error *err);
+/* The layouts of a kernel's launch are those of the header. */
+bool emit_has_layouts(const emit_header *h, const json_t *launch);
+/* Makes the rule of a device, with the kernels that it needs. */
+sct_status emit_make_rule(emit_header *h, emit_device *device, sct_store *store, sct_error *err);
+/* Whether a condition of C holds for extents of these names (without n_); what is no expression
+ * does not. */
+bool emit_holds(const char *condition, const char *const *names, const int64_t *values, int n);
 /* Defaults of NAME_host that `transfer` has found for a device of the header, else the usual ones.
  */
 sct_status emit_load_ways(emit_header *h, sct_store *store, sct_error *err);
@@ -144,6 +147,8 @@ const char *emit_sm90_feature(const char *source);
 
 /* ---- documents; new references ---- */
 
+/* The kernels' labels, and the rules of all devices. */
+json_t *emit_rules_document(const emit_header *h);
 /* All that header.lua needs of a header in a form. */
 json_t *emit_document(const emit_header *h, sct_emit_form form);
 /* The cases of a self-test. */

@@ -6,7 +6,7 @@
  *            newest first
  *   layouts  one choice a header: that of the winner of the largest size on the first device; a
  *            size whose winner has others takes the best candidate with these
- *   kernels  the naive variant, then every distinct winner */
+ *   kernels  the naive variant, every distinct winner of listed sizes, those of rules */
 #include "emit/emit_internal.h"
 
 #include <ctype.h>
@@ -52,6 +52,7 @@ static void take_signature(emit_signature *sig, sct_arena *arena) {
   sig->counts = SCT_ARENA_NEW(arena, bool, sig->n_extents);
   sig->name = text_of(sig->doc, "name");
   sig->host = json_is_object(json_object_get(sig->doc, "host"));
+  sig->rows = sig->ragged = -1;
   json_array_foreach(json_object_get(sig->doc, "operands"), k, item) {
     const json_t *layouts = json_object_get(item, "layouts");
     sig->arguments[n++] = text_of(item, "name");
@@ -67,6 +68,8 @@ static void take_signature(emit_signature *sig, sct_arena *arena) {
     sig->arguments[n++] = sct_arena_printf(arena, "n_%s", sig->extents[k]);
     sig->counts[k] =
         json_is_true(json_object_get(item, "dim")) && !json_is_true(json_object_get(item, "rows"));
+    sig->rows = json_is_true(json_object_get(item, "rows")) ? (int)k : sig->rows;
+    sig->ragged = json_is_true(json_object_get(item, "ragged")) ? (int)k : sig->ragged;
   }
 }
 
@@ -383,15 +386,18 @@ static sct_status load_devices(emit_header *h, sct_store *store, sct_error *err)
 
 /* ---- layouts ---- */
 
-/* The kernel's layouts are those of the header. */
-static bool has_layouts(const emit_header *h, const sct_row_candidate *candidate) {
-  SCT_OWNED_PTR(json_t) launch = sct_json_load(candidate->launch);
+bool emit_has_layouts(const emit_header *h, const json_t *launch) {
   bool same = launch != NULL;
   for (int k = 0; k < h->sig.n_operands && same; k++) {
     const char *label = layout_of(h, launch, k);
     same = label != NULL && strcmp(h->layout[k], label) == 0;
   }
   return same;
+}
+
+static bool has_layouts(const emit_header *h, const sct_row_candidate *candidate) {
+  SCT_OWNED_PTR(json_t) launch = sct_json_load(candidate->launch);
+  return emit_has_layouts(h, launch);
 }
 
 /* The naive variant of the run with the layouts of the header: the stored one's duplicate. */
@@ -459,8 +465,10 @@ static sct_status fit_layouts(emit_size *size, emit_header *h, emit_device *devi
     if (best >= 0) {
       SCT_TRY(emit_load_result(&here, h, store, rows[best].outcome.id, err));
     }
-    device->others[device->n_other++] =
-        (emit_other){.run = size->run, .winner = size->winner, .here = here};
+    if (!size->sampled) {
+      device->others[device->n_other++] =
+          (emit_other){.run = size->run, .winner = size->winner, .here = here};
+    }
     size->winner = here;
   }
   return SCT_OK;
@@ -469,6 +477,9 @@ static sct_status fit_layouts(emit_size *size, emit_header *h, emit_device *devi
 static sct_status choose_layouts(emit_header *h, sct_store *store, sct_error *err) {
   const emit_device *first = &h->devices[0];
   const sct_row_result *largest = first->sizes[first->n_sizes - 1].winner;
+  for (int k = 0; k < first->n_sizes; k++) { /* what is listed comes before samples */
+    largest = is_sampled(first->sizes[k].run->conditions) ? largest : first->sizes[k].winner;
+  }
   const char **layout = SCT_ARENA_NEW(&h->arena, const char *, h->sig.n_operands);
   SCT_OWNED_PTR(json_t) launch = NULL;
   SCT_TRY(read_launch(&launch, h, &largest->candidate, err));
@@ -487,7 +498,6 @@ static sct_status choose_layouts(emit_header *h, sct_store *store, sct_error *er
       }
     }
     device->n_sizes = kept;
-    SCT_TRY(emit_cover(h, device, store, err));
   }
   return SCT_OK;
 }
@@ -513,8 +523,8 @@ static const char *space_of(sct_arena *arena, int number, const char *strategy) 
   return sct_arena_strdup(arena, sct_str_c(&s));
 }
 
-static sct_status add_kernel(int *index, emit_header *h, const sct_row_candidate *candidate,
-                             sct_error *err) {
+sct_status emit_add_kernel(int *index, emit_header *h, const sct_row_candidate *candidate,
+                           sct_error *err) {
   for (int k = 0; k < h->n_kernels; k++) {
     if (same_kernel(h->kernels[k].source, candidate)) {
       *index = k;
@@ -557,7 +567,7 @@ static sct_status add_naive(emit_header *h, sct_error *err) {
                     h->problem->name);
   }
   int index = 0;
-  SCT_TRY(add_kernel(&index, h, &naive->candidate, err));
+  SCT_TRY(emit_add_kernel(&index, h, &naive->candidate, err));
   SCT_OWNED_PTR(json_t) launch = sct_json_load(naive->candidate.launch);
   const json_t *requires = json_object_get(launch, "requires");
   if (json_array_size(requires) > 0) {
@@ -569,14 +579,20 @@ static sct_status add_naive(emit_header *h, sct_error *err) {
   return SCT_OK;
 }
 
-static sct_status collect_kernels(emit_header *h, sct_error *err) {
-  h->kernels = SCT_ARENA_NEW(&h->arena, emit_kernel, h->n_runs + 1);
+static sct_status collect_kernels(emit_header *h, sct_store *store, sct_error *err) {
+  h->kernels = SCT_ARENA_NEW(&h->arena, emit_kernel, h->n_runs + 1 + EMIT_MOST_EXTRA);
   SCT_TRY(add_naive(h, err));
   for (int d = 0; d < h->n_devices; d++) {
     for (int k = 0; k < h->devices[d].n_sizes; k++) {
       emit_size *size = &h->devices[d].sizes[k];
-      SCT_TRY(add_kernel(&size->kernel, h, &size->winner->candidate, err));
+      size->shown = !size->sampled;
+      if (size->shown) {
+        SCT_TRY(emit_add_kernel(&size->kernel, h, &size->winner->candidate, err));
+      }
     }
+  }
+  for (int d = 0; d < h->n_devices; d++) {
+    SCT_TRY(emit_make_rule(h, &h->devices[d], store, err));
   }
   return SCT_OK;
 }
@@ -598,7 +614,7 @@ sct_status emit_header_load(emit_header *out, sct_store *store, const sct_emit_r
   SCT_TRY(load_devices(out, store, err));
   SCT_TRY(emit_load_ways(out, store, err));
   SCT_TRY(choose_layouts(out, store, err));
-  return collect_kernels(out, err);
+  return collect_kernels(out, store, err);
 }
 
 void emit_header_free(emit_header *h) {

@@ -165,22 +165,20 @@ static void least_extents(int64_t *unit, const sct_tuples *t, const sct_addressi
   }
 }
 
-/* Least extent of dimension `dim` above `from` at which there are more blocks than at `from`, the
- * other extents being `unit`; 0 if there is none in reach. Grids do not shrink as extents grow. */
-static int64_t next_edge(const sct_addressing *addressing, const sct_kernel_code *code,
-                         const int64_t *unit, int dim, int64_t from) {
+int64_t sct_next_edge(const sct_spec *spec, const sct_kernel_code *code, const int64_t *unit,
+                      int dim, int64_t from) {
   int64_t extent[SCT_MAX_EXTENTS], low = from, high = SCT_MAX_VERIFY_ELEMENTS;
-  memcpy(extent, unit, sizeof *extent * (size_t)addressing->spec->n_extents);
+  memcpy(extent, unit, sizeof *extent * (size_t)spec->n_extents);
   extent[dim] = from;
-  const int64_t blocks = sct_code_blocks_at(addressing->spec, code, extent);
+  const int64_t blocks = sct_code_blocks_at(spec, code, extent);
   extent[dim] = high;
-  if (sct_code_blocks_at(addressing->spec, code, extent) <= blocks) {
+  if (sct_code_blocks_at(spec, code, extent) <= blocks) {
     return 0;
   }
   while (high - low > 1) {
     const int64_t middle = low + (high - low) / 2;
     extent[dim] = middle;
-    if (sct_code_blocks_at(addressing->spec, code, extent) > blocks) {
+    if (sct_code_blocks_at(spec, code, extent) > blocks) {
       high = middle;
     } else {
       low = middle;
@@ -264,7 +262,7 @@ static int64_t threads_of_run(const sct_addressing *addressing, const sct_kernel
   extent[dim] = run;
   for (int d = 0; d < spec->n_dims; d++) {
     const int64_t edge =
-        sct_spec_combines_along(spec, d) ? 0 : next_edge(addressing, code, extent, d, 1);
+        sct_spec_combines_along(spec, d) ? 0 : sct_next_edge(addressing->spec, code, extent, d, 1);
     others *= edge > 0 ? edge - 1 : 1;
   }
   return sct_code_blocks_at(spec, code, extent) * code->threads / others;
@@ -298,7 +296,7 @@ static void add_scan_group(sct_tuples *t, const sct_addressing *addressing,
   int64_t tuple[SCT_MAX_EXTENTS];
   const int dim = addressing->spec->scan_dim;
   memcpy(tuple, t->unit, sizeof tuple);
-  const int64_t edge = next_edge(addressing, code, tuple, dim, tuple[dim]);
+  const int64_t edge = sct_next_edge(addressing->spec, code, tuple, dim, tuple[dim]);
   tuple[dim] = (SCAN_GROUP + 1) * (edge - 1) + (edge - 1) / 2;
   if (edge > 0 && t->only[dim] == 0) {
     const int64_t most = t->max_elements;
@@ -372,7 +370,7 @@ void sct_extents_list(sct_tuples *out, const sct_addressing *addressing,
   make_room(out);
   least_extents(out->unit, out, addressing, code);
   for (int d = 0; d < out->n_dims; d++) {
-    const int64_t edge = next_edge(addressing, code, out->unit, d, 1);
+    const int64_t edge = sct_next_edge(addressing->spec, code, out->unit, d, 1);
     out->tile[d] = edge > 0 ? edge - 1 : 0;
   }
   add_least(out);

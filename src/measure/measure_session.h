@@ -296,6 +296,10 @@ sct_status sct_code_blocks(const sct_shape *s, const sct_kernel_code *code, int6
 /* At extents ([n_extents]); -1 if its grid has no value there. */
 int64_t sct_code_blocks_at(const sct_spec *spec, const sct_kernel_code *code,
                            const int64_t *extent);
+/* Least extent of dimension `dim` above `from` at which there are more blocks than at `from`, the
+ * other extents being `unit`; 0 if there is none in reach. Grids do not shrink as extents grow. */
+int64_t sct_next_edge(const sct_spec *spec, const sct_kernel_code *code, const int64_t *unit,
+                      int dim, int64_t from);
 /* With how few blocks a kernel is verified whose grid has `blocks`, so that blocks that loop over
  * tiles get many tiles each. */
 int64_t sct_code_few_blocks(const sct_kernel_code *code, int64_t blocks);

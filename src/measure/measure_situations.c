@@ -349,6 +349,32 @@ static void add_beyond_grid(builder *b, const sct_ptx_traits *traits) {
   }
 }
 
+#define MOST_STEPS 12
+#define BESIDE     1024 /* the other extents, where blocks are counted; */
+#define FEW_BESIDE 5    /* and where the kernel runs */
+
+/* A grid that grows along a dimension by few steps says that a kernel shares its threads out anew
+ * at each: there once, with blocks that are full and one that is not. */
+static void add_steps_of_grid(builder *b) {
+  for (int d = 0; d < b->spec->n_dims && b->spec->n_dims > 1; d++) {
+    int64_t extent[SCT_MAX_EXTENTS], tuple[SCT_MAX_DIMS], step[MOST_STEPS + 1];
+    int n = 0;
+    memcpy(extent, b->must.unit, sizeof extent);
+    for (int other = 0; other < b->spec->n_dims; other++) {
+      extent[other] = sct_round_up(BESIDE, b->must.unit[other]);
+      tuple[other] = sct_round_up(FEW_BESIDE, b->must.unit[other]);
+    }
+    for (int64_t from = b->must.unit[d]; n <= MOST_STEPS && from > 0; n += from > 0) {
+      from = sct_next_edge(b->spec, b->code, extent, d, from);
+      step[n] = from;
+    }
+    for (int k = 0; k < n && n <= MOST_STEPS; k++) {
+      tuple[d] = sct_round_up(step[k], b->must.unit[d]);
+      (void)add_case(b, tuple);
+    }
+  }
+}
+
 /* All extents above what the kernel compares something with, where that is no common number: a
  * mistake may want it of several of them. */
 static void add_above_constants(builder *b, const sct_ptx_traits *traits) {
@@ -716,6 +742,7 @@ void sct_situations_for(sct_measure *m, const sct_kernel_code *code, const sct_p
   builder b;
   begin(&b, m, code, traits, &list);
   add_must(&b);
+  add_steps_of_grid(&b);
   add_above_constants(&b, traits);
   add_listed(&b);
   add_long_rows(&b);

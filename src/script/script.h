@@ -47,6 +47,9 @@ sct_status sct_script_set_params(const char *const *texts, int n, sct_error *err
 /* More sizes for every spec that is loaded from here on, in such processes: `texts` of the form
  * row=1000,col=2000, borrowed. */
 void sct_script_set_sizes(const char *const *texts, int n);
+/* From here on, in such processes, a spec that lists sizes only has some more around them by itself
+ * (sct_size.around), whose arrays have at most so many bytes together; 0: none. */
+void sct_script_set_around(int64_t bytes);
 /* Appends parameters as they are written on a command line: " -p fields=7 -p 'unit=m s'". */
 void sct_script_show_params(sct_str *out);
 /* Runs the spec at `path` and fills `out` (finished: sct_spec_finish has run). On failure `out` is

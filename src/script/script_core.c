@@ -184,6 +184,22 @@ int sct_script_core_layout_file(lua_State *L) {
   return 2;
 }
 
+/* core.read_text(name) -> the text of a file below the spec's directory, or nil */
+int sct_script_core_read_text(lua_State *L) {
+  sct_sandbox *sb = sct_sandbox_of(L);
+  SCT_SCOPED(sct_str) text = {0};
+  sct_error err = {0};
+  bool found = false;
+  if (sct_script_read_below(&text, sb->root, "the spec's directory", luaL_checkstring(L, 1), &found,
+                            &err) != SCT_OK ||
+      !found) {
+    lua_pushnil(L);
+  } else {
+    lua_pushlstring(L, sct_str_c(&text), text.len);
+  }
+  return 1;
+}
+
 /* ---- text as an expression ---- */
 
 typedef struct name_values {

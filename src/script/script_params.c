@@ -69,6 +69,22 @@ void sct_script_set_sizes(const char *const *list, int n) {
   more_sizes = (texts){n, list};
 }
 
+static int64_t most_around;
+
+void sct_script_set_around(int64_t bytes) {
+  most_around = bytes;
+}
+
+/* core.most_around() -> bytes of all arrays, or nil */
+int sct_script_core_most_around(lua_State *L) {
+  if (most_around > 0) {
+    lua_pushinteger(L, most_around);
+  } else {
+    lua_pushnil(L);
+  }
+  return 1;
+}
+
 /* core.given_sizes() -> texts */
 int sct_script_core_given_sizes(lua_State *L) {
   lua_createtable(L, more_sizes.n, 0);

@@ -501,20 +501,25 @@ static void read_sizes(lua_State *L, sct_script_loader *ld, int kernel) {
   spec->n_sizes = sct_script_list_length(L, kernel, "sizes");
   lua_getfield(L, kernel, "n_added");
   lua_getfield(L, kernel, "n_sampled");
-  spec->n_added = (int)lua_tointeger(L, -2);
-  const int first_sample = spec->n_sizes - spec->n_added, n_sampled = (int)lua_tointeger(L, -1);
-  lua_pop(L, 2);
+  lua_getfield(L, kernel, "n_around");
+  spec->n_added = (int)lua_tointeger(L, -3);
+  const int first_sample = spec->n_sizes - spec->n_added, n_sampled = (int)lua_tointeger(L, -2),
+            first_around = spec->n_sizes - (int)lua_tointeger(L, -1);
+  lua_pop(L, 3);
   spec->sizes = SCT_ARENA_NEW(&spec->arena, sct_size, spec->n_sizes);
   for (int k = 0; k < spec->n_sizes; k++) {
     sct_size *size = &spec->sizes[k];
-    size->sampled = k >= first_sample && k < first_sample + n_sampled;
+    size->around = k >= first_around;
+    size->sampled = size->around || (k >= first_sample && k < first_sample + n_sampled);
     size->line = chunk ? sct_spec_find_item(chunk->text, spec->line, "sizes", k) : spec->line;
     size->extent = SCT_ARENA_NEW(&spec->arena, int64_t, spec->n_extents);
     size->fill = SCT_ARENA_NEW(&spec->arena, sct_fill, spec->n_operands);
     read_default_fills(L, ld, kernel, size);
     sct_script_push_item(L, kernel, "sizes", k);
     read_size(L, ld, lua_gettop(L), size);
-    lua_pop(L, 1);
+    sct_script_push_item(L, kernel, "weights", k);
+    size->weight = lua_tointeger(L, -1);
+    lua_pop(L, 2);
   }
 }
 

@@ -272,8 +272,13 @@ typedef struct sct_size {
   sct_fill *fill;    /* [spec.n_operands], SCT_FILL_DEFAULT where it does not apply */
   const char *label; /* "i=1048576 pick=identity" */
   int line;
-  bool sampled; /* of a range */
+  bool sampled;   /* of a range, or around listed sizes */
+  bool around;    /* listed sizes, by itself: kept only where the spec allows it */
+  bool refused;   /* while the spec is checked: the spec does not allow it */
+  int64_t weight; /* calls that a program made at it; 0: unknown */
 } sct_size;
+
+#define SCT_MOST_AROUND 14 /* sizes around those that are listed */
 
 /* A condition on the extents of a call, for operand `op`. Either places lie in the array where
  * `holds`, or (n_steps > 0) an output's place is a sum of n_steps indices from 0 to last[k], each

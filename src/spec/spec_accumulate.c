@@ -233,7 +233,8 @@ sct_status sct_spec_check_ordered(const sct_spec *spec, sct_error *err) {
     if (sct_operand_is_ordered(op)) {
       SCT_TRY(check_beside(spec, op, err));
       for (int n = 0; n < spec->n_sizes; n++) {
-        SCT_TRY(check_tests(spec, op, &spec->sizes[n], err));
+        sct_size *size = &spec->sizes[n];
+        SCT_TRY(size->refused ? SCT_OK : sct_spec_at_size(size, check_tests(spec, op, size, err)));
       }
     }
   }

@@ -171,6 +171,7 @@ sct_status sct_spec_finish(sct_spec *spec, sct_error *err) {
   SCT_TRY(sct_spec_check_places(spec, err));
   SCT_TRY(sct_spec_check_ordered(spec, err));
   SCT_TRY(sct_spec_check_layouts(spec, err));
+  sct_spec_leave_refused(spec);
   write_canonical(spec, sct_str_c(&bodies));
   SCT_TRY(sct_spec_find_chunks(spec, err));
   spec->footprints = sct_footprints_new();

@@ -156,6 +156,10 @@ void sct_spec_write_bodies(sct_spec *spec, body_tree *tree, const char **kernel,
 void sct_spec_print_tokens(sct_str *out, const body_tree *tree);
 /* Sets moves, counted, component_wise, component_body, fast_component_body. */
 void sct_spec_classify_body(sct_spec *spec, const body_tree *tree);
+/* What a check came to at a size: one around listed ones is refused, which is no error. */
+sct_status sct_spec_at_size(sct_size *size, sct_status status);
+/* Takes refused sizes out, and those around listed ones that are too many. */
+void sct_spec_leave_refused(sct_spec *spec);
 sct_status sct_spec_check_sizes(sct_spec *spec, sct_error *err);
 sct_status sct_spec_check_places(sct_spec *spec, sct_error *err);
 sct_status sct_spec_check_layouts(sct_spec *spec, sct_error *err);

@@ -196,7 +196,7 @@ static sct_status check_eval(const checker *c) {
 static int64_t largest_extent(const sct_spec *spec, int extent) {
   int64_t largest = 0;
   for (int k = 0; k < spec->n_sizes; k++) {
-    const int64_t n = spec->sizes[k].extent[extent];
+    const int64_t n = spec->sizes[k].around ? 0 : spec->sizes[k].extent[extent];
     largest = n > largest ? n : largest;
   }
   return largest;
@@ -384,7 +384,8 @@ static sct_status check_layout(const sct_spec *spec, const sct_operand *op,
   SCT_TRY_DONE(make_programs(&c));
   SCT_TRY_DONE(check_small(&c));
   for (int k = 0; k < spec->n_sizes; k++) {
-    SCT_TRY_DONE(check_real(&c, &spec->sizes[k]));
+    sct_size *size = &spec->sizes[k];
+    SCT_TRY_DONE(size->refused ? SCT_OK : sct_spec_at_size(size, check_real(&c, size)));
   }
 done:
   for (int f = 0; f < op->record.n_fields; f++) {

@@ -66,6 +66,38 @@ static void label_size(sct_spec *spec, sct_size *size) {
   size->label = sct_arena_strdup(&spec->arena, sct_str_c(&text));
 }
 
+static sct_status check_one(sct_spec *spec, int k, sct_error *err) {
+  SCT_TRY(check_size(spec, &spec->sizes[k], err));
+  label_size(spec, &spec->sizes[k]);
+  SCT_TRY(sct_spec_check_found(spec, &spec->sizes[k], err));
+  SCT_TRY(sct_spec_check_limits(spec, &spec->sizes[k], err));
+  for (int other = 0; other < k; other++) {
+    if (strcmp(spec->sizes[other].label, spec->sizes[k].label) == 0) {
+      return sct_spec_fail_at(spec, err, spec->file, spec->sizes[k].line, "size '%s' appears twice",
+                              spec->sizes[k].label);
+    }
+  }
+  return SCT_OK;
+}
+
+sct_status sct_spec_at_size(sct_size *size, sct_status status) {
+  size->refused = size->refused || (size->around && status != SCT_OK);
+  return size->around ? SCT_OK : status;
+}
+
+void sct_spec_leave_refused(sct_spec *spec) {
+  int n = 0, n_around = 0;
+  for (int k = 0; k < spec->n_sizes; k++) {
+    const sct_size *size = &spec->sizes[k];
+    if (!size->refused && n_around + size->around <= SCT_MOST_AROUND) {
+      n_around += size->around;
+      spec->sizes[n++] = *size;
+    }
+  }
+  spec->n_added -= spec->n_sizes - n;
+  spec->n_sizes = n;
+}
+
 sct_status sct_spec_check_sizes(sct_spec *spec, sct_error *err) {
   if (spec->n_sizes < 1) {
     return sct_spec_fail_at(spec, err, spec->file, spec->line,
@@ -73,16 +105,7 @@ sct_status sct_spec_check_sizes(sct_spec *spec, sct_error *err) {
                             spec->dims[0]);
   }
   for (int k = 0; k < spec->n_sizes; k++) {
-    SCT_TRY(check_size(spec, &spec->sizes[k], err));
-    label_size(spec, &spec->sizes[k]);
-    SCT_TRY(sct_spec_check_found(spec, &spec->sizes[k], err));
-    SCT_TRY(sct_spec_check_limits(spec, &spec->sizes[k], err));
-    for (int other = 0; other < k; other++) {
-      if (strcmp(spec->sizes[other].label, spec->sizes[k].label) == 0) {
-        return sct_spec_fail_at(spec, err, spec->file, spec->sizes[k].line,
-                                "size '%s' appears twice", spec->sizes[k].label);
-      }
-    }
+    SCT_TRY(sct_spec_at_size(&spec->sizes[k], check_one(spec, k, err)));
   }
   return SCT_OK;
 }
@@ -431,16 +454,24 @@ static sct_status check_written_once(const sct_spec *spec, const sct_operand *op
   return SCT_OK;
 }
 
+static sct_status check_places_of(sct_spec *spec, int at, sct_error *err) {
+  const sct_size *size = &spec->sizes[at];
+  for (int k = 0; k < spec->n_operands; k++) {
+    if (spec->operands[k].is_index) {
+      SCT_TRY(check_index(spec, k, size, err));
+    }
+  }
+  for (int k = 0; k < spec->n_operands; k++) {
+    SCT_TRY(check_operand(spec, &spec->operands[k], size, err));
+  }
+  return SCT_OK;
+}
+
 sct_status sct_spec_check_places(sct_spec *spec, sct_error *err) {
-  for (int s = 0; s < spec->n_sizes; s++) {
-    for (int k = 0; k < spec->n_operands; k++) {
-      if (spec->operands[k].is_index) {
-        SCT_TRY(check_index(spec, k, &spec->sizes[s], err));
-      }
-    }
-    for (int k = 0; k < spec->n_operands; k++) {
-      SCT_TRY(check_operand(spec, &spec->operands[k], &spec->sizes[s], err));
-    }
+  for (int k = 0; k < spec->n_sizes; k++) {
+    SCT_TRY(spec->sizes[k].refused
+                ? SCT_OK
+                : sct_spec_at_size(&spec->sizes[k], check_places_of(spec, k, err)));
   }
   for (int k = spec->n_inputs; k < spec->n_operands && !spec->reduces; k++) {
     if (spec->operands[k].accumulate == SCT_REDUCE_NONE) {

@@ -65,6 +65,7 @@ typedef struct sct_tune_opts {
   uint64_t seed;            /* of the data, and of the search */
   const char *search; /* a method of module search; NULL: exhaustive, or where not all may be tried
                          (budget_ns, max_candidates) model */
+  bool around;        /* tune some sizes around listed ones, too (sct_size.around) */
   bool settle;        /* end by itself where more candidates are unlikely to be better
                          (sct_search_is_settled); without `search`, by method model */
   /* Candidates tried at each size, failing ones and those that the store has included; the naive
@@ -141,7 +142,8 @@ typedef struct sct_tune_row {
 /* What became of each of the report's n_sources: n_verified + n_failed + n_unfit + n_untried. */
 typedef struct sct_tune_size {
   const char *label;
-  bool sampled; /* of a range */
+  bool sampled; /* of a range, or around listed sizes */
+  bool around;  /* the latter */
   int n_rows;
   sct_tune_row *rows; /* the winner first, then by time (or sectors); failures last */
   double ceiling_bytes_s;
@@ -254,6 +256,7 @@ typedef struct sct_tune_candidates_opts {
   bool only_naive;             /* none but the naive ones, and those in `only` */
   sct_tune_share share;
   sct_tune_heat heat;
+  bool around;                   /* as of sct_tune_opts */
   bool select_any;               /* of the heat: those that are not coalesced compete */
   int64_t until_ns;              /* of many candidates some are rendered, till then; 0: all are */
   const sct_tune_events *events; /* NULL: nobody watches */

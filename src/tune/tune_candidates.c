@@ -253,6 +253,8 @@ static void keep_share(sct_tune_candidates *cands, sct_tune_share share) {
 
 /* ---- making them ---- */
 
+#define AROUND_PART 16 /* of the memory, for arrays of a size around listed ones */
+
 typedef struct make_job {
   sct_tune_candidates *cands;
   sct_script *script;
@@ -297,8 +299,10 @@ sct_status sct_tune_candidates_make(sct_tune_candidates *out, const char *spec_p
                                     const sct_tune_candidates_opts *opts, sct_error *err) {
   make_job job = {out, NULL, spec_path, opts->strategy_dir};
   *out = (sct_tune_candidates){.device = *device};
+  sct_script_set_around(opts->around ? device->memory_bytes / AROUND_PART : 0);
   sct_status status = sct_script_dry_run(spec_path, load, &job, err);
   status = status == SCT_OK ? load(&job, NULL, err) : status;
+  sct_script_set_around(0);
   status = status == SCT_OK ? render(&job, opts, err) : status;
   sct_script_free(job.script);
   if (status != SCT_OK) {

@@ -125,8 +125,8 @@ static void look_at_code(tune_session *s, const tune_ask_items *of, const tune_a
                                  .ptx = of->ptx,
                                  .cubin = of->cubin,
                                  .cubin_bytes = (size_t)of->n_cubin};
-  if (ask->wants_counts) {
-    m->counts = sct_tune_counts_of(&s->counting, ask->item, &compiled, arena);
+  if (ask->n_due == s->cands.spec.n_sizes) {
+    m->counts = sct_tune_counts_of(&s->counting, ask->item, &compiled, ask->due, arena);
     m->n_counts = s->cands.spec.n_sizes;
   }
   if (ask->wants_comparison) {
@@ -247,11 +247,20 @@ static bool send_batch(tune_check *c, process *p, int naive, const int *items, i
   const sct_tune_item *all = c->table->cands->items;
   const sct_compiled *of = &all[items[0]].compiled; /* and of the others */
   const sct_compiled *reference = &all[naive].compiled;
+  const int n_sizes = c->table->cands->spec.n_sizes;
   tune_ask_item list[TUNE_CHECK_TOGETHER];
+  SCT_OWNED uint8_t *due = sct_alloc((size_t)n * (size_t)n_sizes);
   for (int k = 0; k < n; k++) {
+    uint8_t *const at = due + (size_t)k * (size_t)n_sizes;
     p->pending[k] = items[k];
-    list[k] = (tune_ask_item){items[k], all[items[k]].compiled.entry,
-                              !sct_tune_is_counted(c->table, items[k]), !all[items[k]].compared};
+    for (int z = 0; z < n_sizes; z++) {
+      at[z] = sct_tune_is_due(c->table, items[k], z);
+    }
+    list[k] = (tune_ask_item){.item = items[k],
+                              .entry = all[items[k]].compiled.entry,
+                              .wants_comparison = !all[items[k]].compared,
+                              .due = at,
+                              .n_due = n_sizes};
   }
   p->n_pending = n;
   p->naive = naive;

@@ -81,14 +81,9 @@ void sct_tune_find_sizes(tune_counting *c, int k) {
   }
 }
 
-bool sct_tune_is_counted(const tune_table *t, int k) {
-  for (int z = 0; z < t->cands->spec.n_sizes; z++) {
-    const tune_cell *cell = sct_tune_cell(t, k, z);
-    if (cell->fits && (!cell->counted || cell->estimated)) {
-      return false;
-    }
-  }
-  return true;
+bool sct_tune_is_due(const tune_table *t, int k, int size) {
+  const tune_cell *cell = sct_tune_cell(t, k, size);
+  return cell->fits && (!cell->counted || cell->estimated) && sct_tune_matters(t, k, size);
 }
 
 static sct_status count_blocks(tune_counting *c, int k, int size, const sct_compiled *compiled,
@@ -124,10 +119,7 @@ sct_status sct_tune_count(tune_counting *c, int k, sct_error *err) {
   for (int z = 0; z < spec->n_sizes && item->outcome == SCT_OUT_OK; z++) {
     tune_cell *cell = sct_tune_cell(c->table, k, z);
     sct_counters counters;
-    if (!cell->fits || (cell->counted && !cell->estimated)) {
-      continue;
-    }
-    if (!count_cell(c, k, z, &item->compiled, &counters)) {
+    if (!sct_tune_is_due(c->table, k, z) || !count_cell(c, k, z, &item->compiled, &counters)) {
       continue;
     }
     sct_counters_free(&cell->counters);
@@ -157,12 +149,12 @@ static sct_count *copy_counts(sct_arena *arena, const sct_count *counts, int n) 
 }
 
 const tune_size_counts *sct_tune_counts_of(tune_counting *c, int k, const sct_compiled *compiled,
-                                           sct_arena *arena) {
+                                           const uint8_t *at, sct_arena *arena) {
   const sct_spec *spec = &c->table->cands->spec;
   tune_size_counts *list = SCT_ARENA_NEW(arena, tune_size_counts, spec->n_sizes);
   for (int z = 0; z < spec->n_sizes; z++) {
     sct_counters *got = SCT_ARENA_NEW(arena, sct_counters, 1);
-    if (!sct_tune_is_for_size(c->table->cands, &c->table->cands->items[k], z) ||
+    if (!at[z] || !sct_tune_is_for_size(c->table->cands, &c->table->cands->items[k], z) ||
         !count_cell(c, k, z, compiled, got)) {
       continue;
     }

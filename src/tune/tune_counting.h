@@ -30,15 +30,17 @@ void sct_tune_counting_free(tune_counting *c);
 /* Finds the sizes whose requirements an item meets, and estimates its counts there (tune_count.c).
  */
 void sct_tune_find_sizes(tune_counting *c, int item);
-bool sct_tune_is_counted(const tune_table *t, int item); /* from its code, at every size */
+/* Does its code have to be counted at this size yet? */
+bool sct_tune_is_due(const tune_table *t, int item, int size);
 /* Counts an item and predicts its times, unless that is done. */
 sct_status sct_tune_count(tune_counting *c, int item, sct_error *err);
 /* Predicts again where item is counted, when more is known of its code. */
 sct_status sct_tune_predict(tune_counting *c, int item, sct_error *err);
-/* Counts that one process makes from compiled code for another, which applies them. An item that
- * could not be counted there is counted by sct_tune_count() only. */
+/* Counts that one process makes from compiled code for another, at those of its sizes where
+ * at[size] is not 0; the other one applies them. An item that could not be counted there is counted
+ * by sct_tune_count() only. */
 const tune_size_counts *sct_tune_counts_of(tune_counting *c, int item, const sct_compiled *compiled,
-                                           sct_arena *arena);
+                                           const uint8_t *at, sct_arena *arena);
 sct_status sct_tune_apply_counts(tune_counting *c, int item, const tune_size_counts *list,
                                  int64_t n, sct_error *err);
 
@@ -59,9 +61,5 @@ void sct_tune_compare_code(tune_counting *c, int item);
  * applied here. */
 const char *sct_tune_comparison_of(tune_parsed *p, const sct_compiled *compiled, sct_arena *arena);
 void sct_tune_apply_comparison(sct_tune_candidates *cands, int item, const char *cause);
-
-/* Adds to a run's conditions in what shapes its winner is predicted to be slower than the naive
- * variant (tune_shapes.c). */
-void sct_tune_add_shapes(const tune_counting *c, int size, sct_str *conditions);
 
 #endif

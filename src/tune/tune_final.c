@@ -197,8 +197,10 @@ static int stages_done(tune_session *s, int size) {
 sct_status sct_tune_final(tune_session *s, int size, sct_rank_row *rows, sct_error *err) {
   contest *c = sct_alloc(sizeof *c);
   sct_status status = SCT_OK;
-  /* the best of a share race those of the others, by whoever joins their stores */
-  const int n_stages = s->opts->share.n > 0 ? 1 : SCT_COUNT(stages);
+  /* the best of a share race those of the others, by whoever joins their stores; at samples a few
+   * percent decide nothing */
+  const bool once = s->opts->share.n > 0 || s->cands.spec.sizes[size].sampled;
+  const int n_stages = once ? 1 : SCT_COUNT(stages);
   for (int k = stages_done(s, size); status == SCT_OK && k < n_stages && !sct_tune_stop(&s->flow);
        k++) {
     *c = (contest){.s = s, .stage = &stages[k], .size = size};

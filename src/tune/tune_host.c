@@ -109,7 +109,7 @@ static int item_of(const session *s, const char *label) {
   return k >= 0 && s->cands.items[k].outcome == SCT_OUT_OK ? k : -1;
 }
 
-/* How far extents are from a tuned size, as headers have it: 1 where they are the same. */
+/* How far extents are from a tuned size: 1 where they are the same. */
 static double distance(const sct_spec *spec, const sct_size *size, const int64_t *extent) {
   double far = 1;
   for (int k = 0; k < spec->n_extents; k++) {

@@ -33,6 +33,8 @@ typedef struct tune_session {
   tune_flow flow;            /* how far it is */
   tune_queue *queue;
   tune_check *check; /* NULL: not begun */
+  int64_t begun_ns;  /* when candidates were there */
+  bool around;       /* sizes around listed ones have their turn, and only they */
   bool searching;    /* candidates are compiled and tried as a search asks for them */
 } tune_session;
 
@@ -101,6 +103,8 @@ bool sct_tune_searches(const sct_tune_opts *opts); /* in place of trying all at 
 /* Quick passes over candidates in the order of a search, a few at a time, until there are enough.
  */
 sct_status sct_tune_search(tune_session *s, sct_error *err);
+/* The same for the sizes around listed ones, whatever was done at those. */
+sct_status sct_tune_search_around(tune_session *s, sct_error *err);
 /* Races the best candidates of one size; rows[n_items] is scratch. */
 sct_status sct_tune_final(tune_session *s, int size, sct_rank_row *rows, sct_error *err);
 

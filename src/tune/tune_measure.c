@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WAIT_NS      ((int64_t)20000000)
-#define RACING_SHARE 0.25 /* of a budget */
+#define WAIT_NS          ((int64_t)20000000)
+#define RACING_SHARE     0.25 /* of a budget */
+#define AROUND_OF_BUDGET 0.2  /* for sizes around listed ones */
+#define AROUND_SHARE     0.4  /* of the time that listed sizes took */
 
 /* How far measuring is. */
 typedef struct quick_pass {
@@ -55,13 +57,25 @@ static sct_status take_verdict(tune_session *s, int k, sct_error *err) {
                                                                : SCT_OK;
 }
 
+/* A kernel that is right is so at samples that ask for it later. */
+static sct_status take_asked(tune_session *s, int k, sct_error *err) {
+  for (int z = 0; z < s->cands.spec.n_sizes; z++) {
+    tune_cell *cell = sct_tune_cell(&s->table, k, z);
+    if (cell->fits && !cell->passed_over && !cell->verified) {
+      cell->verified = true;
+      SCT_TRY(s->device.kind->times ? SCT_OK : sct_tune_store_cell(&s->record, k, z, err));
+    }
+  }
+  return SCT_OK;
+}
+
 static sct_status verify_step(tune_session *s, int k, sct_error *err) {
   const sct_tune_item *item = &s->cands.items[k];
   const bool evaluated = item->outcome != SCT_OUT_OK || sct_tune_evaluated_already(&s->table, k);
   SCT_TRY(sct_tune_count(&s->counting, k, err)); /* both unless whoever checked it did */
   sct_tune_compare_code(&s->counting, k);
   if (s->searching && evaluated) {
-    return SCT_OK;
+    return item->outcome == SCT_OUT_OK ? take_asked(s, k, err) : SCT_OK;
   }
   sct_tune_progress(&s->flow, "verify", ++s->flow.n_verify, s->cands.n_items, item->label);
   if (evaluated) {
@@ -243,24 +257,58 @@ sct_status sct_tune_quick_pass(tune_session *s, sct_error *err) {
   return status;
 }
 
-sct_status sct_tune_measure(tune_session *s, sct_error *err) {
+/* Races at the sizes whose turn it is. */
+static sct_status race_sizes(tune_session *s, sct_error *err) {
   SCT_OWNED sct_rank_row *rows = sct_alloc(sizeof *rows * (size_t)(s->cands.n_items + 1));
+  for (int z = 0; s->device.kind->times && z < s->cands.spec.n_sizes; z++) {
+    if (sct_tune_stop(&s->flow)) {
+      break;
+    }
+    SCT_TRY(s->cands.spec.sizes[z].around == s->around ? sct_tune_final(s, z, rows, err) : SCT_OK);
+  }
+  return SCT_OK;
+}
+
+/* Sizes around listed ones come last, within a share of the time that those took. */
+static sct_status measure_around(tune_session *s, sct_error *err) {
+  const sct_spec *spec = &s->cands.spec;
+  const int64_t deadline_ns = s->flow.deadline_ns, now_ns = sct_now_ns();
+  if (!spec->sizes[spec->n_sizes - 1].around || s->flow.stopped) {
+    return SCT_OK;
+  }
+  s->around = true;
+  if (s->device.kind->times) { /* else few are tried, the same in every session */
+    const int64_t until_ns = now_ns + (int64_t)(AROUND_SHARE * (double)(now_ns - s->begun_ns));
+    s->flow.deadline_ns = deadline_ns && deadline_ns < until_ns ? deadline_ns : until_ns;
+  }
+  sct_status status = sct_tune_search_around(s, err);
+  status = status == SCT_OK ? race_sizes(s, err) : status;
+  s->flow.deadline_ns = deadline_ns;
+  s->flow.out_of_time = false;
+  return status;
+}
+
+sct_status sct_tune_measure(tune_session *s, sct_error *err) {
   sct_status status = SCT_OK;
   const int64_t deadline_ns = s->flow.deadline_ns;
+  const sct_spec *spec = &s->cands.spec;
+  const double later = spec->sizes[spec->n_sizes - 1].around ? AROUND_OF_BUDGET : 0;
+  const int64_t listed_ns =
+      deadline_ns ? deadline_ns - (int64_t)(later * (double)s->opts->budget_ns) : 0;
   s->device.naive_set = -1;
+  s->flow.deadline_ns = listed_ns;
   if (deadline_ns && s->device.kind->times) { /* the best are raced in any case */
     s->flow.deadline_ns -= (int64_t)(RACING_SHARE * (double)s->opts->budget_ns);
   }
   status = s->searching ? sct_tune_search(s, err) : sct_tune_quick_pass(s, err);
   const bool cut = s->flow.out_of_time;
+  s->flow.deadline_ns = listed_ns;
+  s->flow.out_of_time = false;
+  status = status == SCT_OK ? race_sizes(s, err) : status;
+  const bool cut_races = s->flow.out_of_time;
   s->flow.deadline_ns = deadline_ns;
   s->flow.out_of_time = false;
-  for (int z = 0; status == SCT_OK && s->device.kind->times && z < s->cands.spec.n_sizes; z++) {
-    if (sct_tune_stop(&s->flow)) {
-      break;
-    }
-    status = sct_tune_final(s, z, rows, err);
-  }
-  s->flow.out_of_time = s->flow.out_of_time || cut;
+  status = status == SCT_OK ? measure_around(s, err) : status;
+  s->flow.out_of_time = cut || cut_races;
   return status;
 }

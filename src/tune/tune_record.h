@@ -44,7 +44,7 @@ sct_status sct_tune_store_cell(tune_record *r, int item, int size, sct_error *er
 /* Stores what is not stored of a size, and how candidates of earlier sessions are coalesced. */
 sct_status sct_tune_store_size(tune_record *r, int size, sct_error *err);
 /* Stores what was chosen. */
-sct_status sct_tune_store_end(tune_record *r, const tune_counting *c, int size, sct_error *err);
+sct_status sct_tune_store_end(tune_record *r, int size, sct_error *err);
 /* Stores durably that n_stages of the race at a size are complete. */
 sct_status sct_tune_store_raced(tune_record *r, int size, int n_stages, sct_error *err);
 

@@ -151,6 +151,7 @@ static void fill_size(tune_session *s, int size, sct_tune_size *out) {
   sct_spec_traffic(&t->cands->spec, problem_size, &read_bytes, &write_bytes);
   out->label = sct_arena_strdup(arena, problem_size->label);
   out->sampled = problem_size->sampled;
+  out->around = problem_size->around;
   out->read_bytes = (double)read_bytes;
   out->write_bytes = (double)write_bytes;
   out->ceiling_bytes_s = s->record.runs[size].ceiling_bytes_s;

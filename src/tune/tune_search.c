@@ -10,11 +10,13 @@
 
 /* Under way at a time, for each size: enough for the processes that compile and check. More would
  * be asked for with less known. */
-#define LEAST   8
-#define MOST    64
-#define FEW_OWN 8  /* candidates of a kernel of the user's own that are tried in any case */
-#define SAMPLED 12 /* candidates at a sample of a range: what is best nearby is among them */
-#define WAIT_NS ((int64_t)20000000)
+#define LEAST     8
+#define MOST      64
+#define FEW_OWN   8  /* candidates of a kernel of the user's own that are tried in any case */
+#define SAMPLED   12 /* candidates at a sample of a range: what is best nearby is among them */
+#define PREDICTED 2  /* around listed sizes, where predicted times decide */
+#define GENERAL   2  /* of them take any extents and pointers */
+#define WAIT_NS   ((int64_t)20000000)
 
 typedef struct pursuit {
   sct_search_problem problem;
@@ -69,9 +71,38 @@ static bool comes_first(const sct_tune_candidates *cands, int item, int size, in
          (own && n_own[own - cands->spec.own]++ < FEW_OWN);
 }
 
+/* Does an item take all extents, and arrays at any element? */
+static bool is_general(const sct_tune_candidates *cands, int item) {
+  const sct_kernel_code *code = &cands->items[item].code;
+  bool any = code->launch && code->n_require == 0;
+  for (int op = 0; any && op < cands->spec.n_operands; op++) {
+    any = code->align[op] <= cands->spec.operands[op].record.align;
+  }
+  return any;
+}
+
+/* The item of those that is predicted to be best at the size, but for `other`; -1: none. */
+static int best_general(const tune_table *t, int size, int other) {
+  int best = -1;
+  for (int k = 0; k < t->cands->n_items; k++) {
+    const tune_cell *cell = sct_tune_cell(t, k, size);
+    if (k != other && cell->fits && cell->predicted.ns > 0 &&
+        t->cands->items[k].outcome == SCT_OUT_OK && !sct_tune_is_direct(t->cands, k) &&
+        is_general(t->cands, k) &&
+        (best < 0 || cell->predicted.ns < sct_tune_cell(t, best, size)->predicted.ns)) {
+      best = k;
+    }
+  }
+  return best;
+}
+
 static sct_status add_points(tune_table *t, pursuit *p, int size, const int *order, int most,
                              sct_error *err) {
-  int n_own[SCT_MAX_OWN] = {0};
+  int n_own[SCT_MAX_OWN] = {0}, general[GENERAL] = {-1, -1};
+  const sct_size *of = &t->cands->spec.sizes[size];
+  for (int k = 0; of->sampled && (t->times || !of->around) && k < GENERAL; k++) {
+    general[k] = best_general(t, size, general[0]);
+  }
   for (int k = 0; k < t->cands->n_items; k++) {
     const sct_tune_item *item = &t->cands->items[k];
     tune_cell *cell = sct_tune_cell(t, k, size);
@@ -83,7 +114,7 @@ static sct_status add_points(tune_table *t, pursuit *p, int size, const int *ord
       p->n_tried += sct_tune_has_outcome(t, k, size);
       continue;
     }
-    const bool first = comes_first(t->cands, k, size, n_own);
+    const bool first = comes_first(t->cands, k, size, n_own) || k == general[0] || k == general[1];
     sct_search_add(&p->problem, sct_tune_credible_ns(t, k, size), order[k], first);
     SCT_TRY(sct_search_set_all(&p->problem, &t->cands->space,
                                &t->cands->space.candidates[item->candidate], err));
@@ -128,12 +159,15 @@ static sct_status open_pursuit(tune_table *t, const sct_tune_opts *opts, pursuit
   p->item = sct_alloc(n * sizeof *p->item);
   sct_status status = SCT_OK;
   order_items(t, size, places, order);
-  const int most = t->cands->spec.sizes[size].sampled &&
-                           (opts->max_candidates == 0 || opts->max_candidates > SAMPLED)
-                       ? SAMPLED
+  const sct_size *of = &t->cands->spec.sizes[size];
+  const int sampled = of->around && !t->times ? PREDICTED : SAMPLED;
+  const int most = of->sampled && (opts->max_candidates == 0 || opts->max_candidates > sampled)
+                       ? sampled
                        : opts->max_candidates;
   status = add_points(t, p, size, order, most, err);
-  SCT_THEN(sct_search_find(&method, sct_tune_search_name(opts), err));
+  const char *name = sct_tune_search_name(opts);
+  name = of->around && strcmp(name, "exhaustive") == 0 ? "model" : name;
+  SCT_THEN(sct_search_find(&method, name, err));
   if (status == SCT_OK) {
     sct_search_new(&p->search, method, &p->problem, opts->seed);
   }
@@ -163,15 +197,18 @@ static bool in_order(const tune_table *t) {
   return !t->times;
 }
 
-static int most_asked(const tune_table *t) {
+static int most_asked(const tune_table *t, int size) {
+  if (t->times && t->cands->spec.sizes[size].sampled) {
+    return MOST;
+  }
   const int each = in_order(t) ? 2 * LEAST : 2 * sct_cores() / t->cands->spec.n_sizes;
   return each < LEAST ? LEAST : each > MOST ? MOST : each;
 }
 
 static sct_status ask(tune_session *s, pursuit *p, int size, sct_error *err) {
-  const int most = most_asked(&s->table);
+  const int most = most_asked(&s->table, size);
   const bool later = in_order(&s->table) && p->n_asked > most / 2;
-  const bool done = s->opts->settle && sct_search_is_settled(p->search);
+  const bool done = !p->search || (s->opts->settle && sct_search_is_settled(p->search));
   while (!done && !later && p->n_asked < most && p->n_tried + p->n_asked < p->limit) {
     const int point = sct_search_next(p->search);
     if (point < 0) {
@@ -184,13 +221,18 @@ static sct_status ask(tune_session *s, pursuit *p, int size, sct_error *err) {
   return SCT_OK;
 }
 
-/* How many of those that are asked for can be measured and reported. */
+/* How many of those that are asked for can be measured and reported. Those of a sample are timed
+ * together: its arrays are made for them, and there are more samples than have room. */
 static int find_due(const tune_session *s, pursuit *p) {
   int n = 0;
   for (int z = 0; z < s->cands.spec.n_sizes; z++) {
+    bool all = true;
+    for (int k = 0; k < p[z].n_asked && s->table.times && s->cands.spec.sizes[z].sampled; k++) {
+      all = all && sct_tune_can_measure(s, p[z].item[p[z].asked[k]]);
+    }
     for (int k = 0; k < p[z].n_asked; k++) {
-      p[z].due[k] =
-          (k == 0 || !in_order(&s->table)) && sct_tune_can_measure(s, p[z].item[p[z].asked[k]]);
+      p[z].due[k] = all && (k == 0 || !in_order(&s->table)) &&
+                    sct_tune_can_measure(s, p[z].item[p[z].asked[k]]);
       n += p[z].due[k];
     }
   }
@@ -238,8 +280,6 @@ static sct_status run_rounds(tune_session *s, pursuit *p, sct_error *err) {
 
 /* ---- ranges ---- */
 
-#define NEAR 1.5 /* times the best at a sample: predicted slower, a kernel is not tried there */
-
 /* The item that took the least time at the size; -1: none. */
 static int best_at(const tune_table *t, int size) {
   int best = -1;
@@ -257,8 +297,27 @@ static int best_at(const tune_table *t, int size) {
   return best;
 }
 
-/* Few kernels are to do for all samples of a range, so what is best at one size is tried at the
- * others, too. */
+#define NEAR  1.5 /* times the best at a sample: predicted slower, a kernel is not tried there */
+#define DOUBT 1.3 /* by how much an estimate may be too long */
+
+/* Is item, which was not offered or asked for at a sample, to be tried there? */
+static sct_status is_near(bool *near, tune_session *s, int item, int size, int best,
+                          sct_error *err) {
+  tune_table *const t = &s->table;
+  tune_cell *cell = sct_tune_cell(t, item, size);
+  const double least_ns = NEAR * sct_tune_credible_ns(t, best, size);
+  *near = cell->predicted.ns <= DOUBT * least_ns;
+  if (*near) {
+    cell->passed_over = false; /* so that it is counted */
+    SCT_TRY(sct_tune_count(&s->counting, item, err));
+    *near = sct_tune_credible_ns(t, item, size) <= least_ns;
+    cell->passed_over = !*near;
+  }
+  return SCT_OK;
+}
+
+/* Few kernels are to do for all samples, so what is best at one size is tried at the others, too,
+ * unless it is predicted to be far from the best there. */
 static sct_status try_elsewhere(tune_session *s, sct_error *err) {
   tune_table *const t = &s->table;
   const int n_sizes = s->cands.spec.n_sizes;
@@ -270,17 +329,13 @@ static sct_status try_elsewhere(tune_session *s, sct_error *err) {
   for (int from = 0; from < n_sizes; from++) {
     const int item = best[from];
     for (int z = 0; item >= 0 && z < n_sizes; z++) { /* strategies did not offer it for this one */
-      sct_tune_cell(t, item, z)->fits |=
-          s->cands.spec.sizes[z].sampled && best[z] >= 0 &&
-          sct_codegen_fits(&s->cands.spec, &s->cands.items[item].code, &s->cands.spec.sizes[z]);
-    }
-    SCT_TRY(item >= 0 ? sct_tune_count(&s->counting, item, err) : SCT_OK);
-    for (int z = 0; item >= 0 && z < n_sizes; z++) {
+      const sct_size *size = &s->cands.spec.sizes[z];
       tune_cell *cell = sct_tune_cell(t, item, z);
-      const double ns = cell->fits ? sct_tune_credible_ns(t, item, z) : 0;
-      if (s->cands.spec.sizes[z].sampled && ns > 0 &&
-          ns < NEAR * sct_tune_credible_ns(t, best[z], z) && !sct_tune_has_outcome(t, item, z)) {
-        cell->passed_over = false;
+      const bool is_turn = size->sampled && size->around == s->around && best[z] >= 0;
+      cell->fits |= is_turn && sct_codegen_fits(&s->cands.spec, &s->cands.items[item].code, size);
+      bool near = is_turn && cell->fits && !sct_tune_has_outcome(t, item, z);
+      SCT_TRY(near ? is_near(&near, s, item, z, best[z], err) : SCT_OK);
+      if (near) {
         cell->verified = !t->times;
         any = any || t->times;
         SCT_TRY(t->times ? SCT_OK : sct_tune_store_cell(&s->record, item, z, err));
@@ -362,27 +417,35 @@ static sct_status run_naive(tune_session *s, sct_error *err) {
   return s->device.kind->times || !open ? SCT_OK : sct_tune_quick_pass(s, err);
 }
 
-static sct_status run_search(tune_session *s, pursuit *p, sct_error *err) {
-  const int64_t budget_ns = s->opts->budget_ns;
+static sct_status run_pursuits(tune_session *s, sct_error *err) {
+  const int n_sizes = s->cands.spec.n_sizes;
+  pursuit *p = sct_alloc(sizeof *p * (size_t)(n_sizes + 1));
+  sct_status status = SCT_OK;
+  for (int z = 0; status == SCT_OK && z < n_sizes; z++) {
+    if (s->cands.spec.sizes[z].around == s->around) {
+      status = open_pursuit(&s->table, s->opts, &p[z], z, err);
+    }
+  }
+  SCT_THEN(run_rounds(s, p, err));
+  SCT_THEN(try_elsewhere(s, err));
+  close_pursuits(p, n_sizes);
+  return status;
+}
+
+sct_status sct_tune_search(tune_session *s, sct_error *err) {
   SCT_TRY(want_naive(s, err));
   SCT_TRY(take_known(s, err));
   SCT_TRY(count_known(s, err));
   SCT_TRY(run_naive(s, err));
-  for (int z = 0; z < s->cands.spec.n_sizes; z++) {
-    SCT_TRY(open_pursuit(&s->table, s->opts, &p[z], z, err));
-  }
-  SCT_TRY(run_rounds(s, p, err));
-  SCT_TRY(try_elsewhere(s, err));
+  SCT_TRY(run_pursuits(s, err));
   /* What the store knows, for the report's sake: not worth a budget. */
-  while (budget_ns == 0 && !sct_tune_all_compiled(s->queue) && !sct_tune_stop(&s->flow)) {
+  while (s->opts->budget_ns == 0 && !sct_tune_all_compiled(s->queue) && !sct_tune_stop(&s->flow)) {
     SCT_TRY(sct_tune_pump(s, WAIT_NS, err));
   }
   return SCT_OK;
 }
 
-sct_status sct_tune_search(tune_session *s, sct_error *err) {
-  pursuit *p = sct_alloc(sizeof *p * (size_t)(s->cands.spec.n_sizes + 1));
-  const sct_status status = run_search(s, p, err);
-  close_pursuits(p, s->cands.spec.n_sizes);
-  return status;
+sct_status sct_tune_search_around(tune_session *s, sct_error *err) {
+  s->searching = true; /* of what was compiled without one, too */
+  return run_pursuits(s, err);
 }

@@ -22,9 +22,12 @@ static sct_status conclude(tune_session *s, sct_error *err) {
   SCT_OWNED sct_rank_row *rows = sct_alloc(sizeof *rows * (size_t)(s->cands.n_items + 1));
   for (int z = 0; z < s->cands.spec.n_sizes; z++) {
     s->table.choices[z] = sct_tune_decide(&s->table, z, rows);
+    if (s->cands.spec.sizes[z].around && s->table.choices[z].winner < 0) {
+      continue; /* there was no time for it */
+    }
     sct_tune_notify_size(&s->flow, &s->table, z);
     SCT_TRY(sct_tune_store_size(&s->record, z, err));
-    SCT_TRY(sct_tune_store_end(&s->record, &s->counting, z, err));
+    SCT_TRY(sct_tune_store_end(&s->record, z, err));
   }
   return SCT_OK;
 }
@@ -50,6 +53,7 @@ static sct_status begin(tune_session *s, const char *spec_path, int64_t *begun_n
                                           .only = &opts->only,
                                           .share = opts->share,
                                           .heat = opts->heat,
+                                          .around = opts->around,
                                           .select_any = opts->select_any,
                                           .until_ns = until_ns,
                                           .events = s->flow.events,
@@ -72,6 +76,7 @@ static sct_status run_phases(tune_session *s, const char *spec_path, sct_error *
   sct_tune_notify_start(&s->flow, &s->cands, sct_tune_conditions_of(&s->device));
   SCT_TRY(sct_tune_store_begin(&s->record, err));
   s->searching = sct_tune_searches(s->opts);
+  s->begun_ns = begun_ns;
   SCT_TRY(sct_tune_queue_begin(s, err));
   s->flow.deadline_ns = deadline(s->opts->budget_ns, begun_ns);
   const sct_status measured = sct_tune_measure(s, err);
@@ -102,7 +107,7 @@ static void close_session(tune_session *s) {
 /* What the session as a whole came to. */
 static sct_status verdict(const tune_session *s, sct_error *err) {
   for (int z = 0; z < s->cands.spec.n_sizes; z++) {
-    if (s->table.choices[z].winner < 0 && !s->flow.stopped) {
+    if (s->table.choices[z].winner < 0 && !s->flow.stopped && !s->cands.spec.sizes[z].around) {
       return sct_fail(err, SCT_ENOTVERIFIED,
                       "%s at %s: no candidate was verified; `--json` lists why", s->cands.spec.name,
                       s->cands.spec.sizes[z].label);

@@ -544,15 +544,20 @@ static void count_outcomes(const tune_table *t, int size, sct_row_run *run) {
   }
 }
 
-/* Says in a run's conditions what was passed over, and whether the size is a sample of a range, for
- * readers of the store. What was a sample may be listed now. */
+/* Says in a run's conditions what was passed over, and whether the size is a sample of a range,
+ * and how many calls of it a program logged, for readers of the store. What was a sample may be
+ * listed now. */
 static void put_choice(const tune_table *t, const sct_choice *choice, int size,
                        sct_str *conditions) {
   SCT_OWNED_PTR(json_t) doc = sct_json_load(sct_str_c(conditions));
   json_object_del(doc, "passed_over");
   json_object_del(doc, "sampled");
+  json_object_del(doc, "calls");
   if (t->cands->spec.sizes[size].sampled) {
     json_object_set_new(doc, "sampled", json_true());
+  }
+  if (t->cands->spec.sizes[size].weight > 0) {
+    json_object_set_new(doc, "calls", json_integer(t->cands->spec.sizes[size].weight));
   }
   if (choice->passed_over >= 0) {
     json_object_set_new(doc, "passed_over",
@@ -565,7 +570,7 @@ static void put_choice(const tune_table *t, const sct_choice *choice, int size,
   (void)sct_json_dump(conditions, json_incref(doc), JSON_COMPACT, NULL);
 }
 
-sct_status sct_tune_store_end(tune_record *r, const tune_counting *c, int size, sct_error *err) {
+sct_status sct_tune_store_end(tune_record *r, int size, sct_error *err) {
   if (!r->store) {
     return SCT_OK;
   }
@@ -595,7 +600,6 @@ sct_status sct_tune_store_end(tune_record *r, const tune_counting *c, int size, 
         sct_tune_naive_outcome(r->table, size, r->table->cands->items[choice->winner].code.layout);
     SCT_SCOPED(sct_str) conditions = {0};
     sct_str_append(&conditions, run->conditions);
-    sct_tune_add_shapes(c, size, &conditions);
     put_choice(r->table, choice, size, &conditions);
     run->conditions = keep(r, sct_str_c(&conditions));
   }

@@ -31,6 +31,7 @@ void sct_tune_table_init(tune_table *out, sct_tune_candidates *cands, bool times
   for (size_t k = 0; k < n_items * n_sizes; k++) {
     out->cells[k].row =
         (sct_row_outcome){.outcome = "ok", .detail = "", .race = "", SCT_NOT_COUNTED};
+    out->cells[k].passed_over = cands->spec.sizes[k % n_sizes].around; /* their turn is later */
   }
   out->group = sct_alloc(sizeof *out->group * (n_items + 1));
   out->duplicate = sct_alloc(sizeof *out->duplicate * (n_items + 1));
@@ -71,6 +72,11 @@ sct_id sct_tune_naive_outcome(const tune_table *t, int size, const int *layout) 
   return 0;
 }
 
+bool sct_tune_matters(const tune_table *t, int k, int size) {
+  return !t->cands->spec.sizes[size].sampled || !sct_tune_cell(t, k, size)->passed_over ||
+         sct_tune_is_naive_item(t->cands, k, size);
+}
+
 bool sct_tune_known_already(const tune_table *t, int item) {
   for (int z = 0; z < t->cands->spec.n_sizes; z++) {
     const tune_cell *cell = sct_tune_cell(t, item, z);
@@ -98,7 +104,7 @@ bool sct_tune_evaluated_already(const tune_table *t, int item) {
 void sct_tune_set_verified(tune_table *t, int item) {
   for (int z = 0; z < t->cands->spec.n_sizes; z++) {
     tune_cell *cell = sct_tune_cell(t, item, z);
-    cell->verified = cell->verified || cell->fits;
+    cell->verified = cell->verified || (cell->fits && sct_tune_matters(t, item, z));
   }
 }
 

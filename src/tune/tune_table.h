@@ -84,6 +84,9 @@ void sct_tune_warn_item(sct_tune_candidates *cands, int item, const char *warnin
 bool sct_tune_has_outcome(const tune_table *t, int item, int size);
 /* The outcome of the naive variant with these layouts in the store; 0: none. */
 sct_id sct_tune_naive_outcome(const tune_table *t, int size, const int *layout);
+/* Is an item counted at a size, and right there once it is verified? At a sample only where a
+ * search asks for it: there are many. */
+bool sct_tune_matters(const tune_table *t, int item, int size);
 /* The store has it at every size that is not passed over. */
 bool sct_tune_known_already(const tune_table *t, int item);
 /* sct_tune_known_already(), or this session verified it. */

@@ -46,6 +46,34 @@ template <int kLanes, class T> __device__ __forceinline__ T combine_row(const T 
   return all[0];
 }
 
+// The binary logarithm of the least power of two that is not below `count`, from kLeast to kMost.
+template <int kLeast, int kMost> __device__ __forceinline__ int log2_between(long long count) {
+  const int log = count <= kLeast ? 0 : 64 - __clzll(count - 1);
+  return count <= kLeast ? 31 - __clz(kLeast) : min(log, 31 - __clz(kMost));
+}
+
+// The same as combine_row, for as many threads as `lanes` says, a power of two and the same in the
+// whole block.
+template <int kThreads, class T>
+__device__ __forceinline__ T combine_lanes(const T &mine, int lanes) {
+  T all = mine;
+#pragma unroll
+  for (int distance = 1; distance < 32; distance *= 2)
+    if (distance < lanes)
+      all = combine(all, shuffle_xor(all, distance));
+  if (lanes > 32) {
+    __shared__ __align__(16) T parts[kThreads / 32];
+    if (threadIdx.x % 32 == 0)
+      parts[threadIdx.x / 32] = all;
+    __syncthreads();
+    const int first = threadIdx.x / 32 & -(lanes / 32); // of the warps that have the row
+    all = parts[first + threadIdx.x % (lanes / 32)];
+    for (int distance = 1; distance < lanes / 32; distance *= 2)
+      all = combine(all, shuffle_xor(all, distance));
+  }
+  return all;
+}
+
 // Combines what threads of a block have found of kVec columns each. Threads whose numbers differ
 // by multiples of kSide have the same columns: all of them get the result. For each T at most once
 // in a kernel.

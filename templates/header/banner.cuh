@@ -92,8 +92,8 @@
 //%   if d.n_sms == 0 then
 //   its number of multiprocessors is not in the store: it never matches as the same device model
 //%   end
-//%   if d.range then
-//   $(d.range)
+//%   for _, line in ipairs(d.range) do
+//   $(line)
 //%   end
 //%   if #d.alike > 0 then
 //   measured on $(d.uuid); tuned too, alike, and left out: $(join(d.alike))

@@ -23,12 +23,14 @@ static const struct {
 
 // Which kernel a call takes, and why.
 typedef struct $(name)_choice {
-  const char *variant;  // null: nothing is launched
-  const char *device;   // whose tuning decided, null: nobody's
-  const char *match;    // how that device matches the current one
-  const char *size;     // the tuned size whose kernel it is, null: none
-  const char *reason;   // where the call lies among the tuned sizes; why naive, why nothing
+  const char *variant;     // null: nothing is launched
+  const char *device;      // whose tuning decided; null: nothing is launched
+  const char *match;       // how that device matches the current one
+  const char *size;        // the listed size that the call has; null: none
+  const char *reason;      // the branch of the rule; why nothing is launched
+  const char *instead_of;  // the variant that would come first, and cannot take the arguments
 } $(name)_choice;
+enum { $(name)_n_variants = $(#kernels) };
 
 #ifndef SECTILE_NO_RUNTIME
 // The arguments of one call, by name.
@@ -36,6 +38,7 @@ typedef struct $(name)_args {
 //% for _, parameter in ipairs(parameters) do
   $(parameter);
 //% end
+  int $(forced);  // 0: by the rule; k: variant number k - 1, an error where it does not take the call
 } $(name)_args;
 
 #ifdef __cplusplus
@@ -73,6 +76,7 @@ cudaError_t $(name)_launch(const $(name)_args *args, cudaStream_t stream);
 
 // What $(name) would do with these arguments on the current device.
 $(name)_choice $(name)_variant($(join(parameters)));
+$(name)_choice $(name)_variant_of(const $(name)_args *args);
 
 //% if host then
 // ---- Arrays of the host

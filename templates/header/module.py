@@ -115,12 +115,11 @@ int sectile_launch(const unsigned char *in, int device, void *stream) {
 void sectile_variant(const unsigned char *in, int device, const char **out) {
   int before = device;
   const $(name)_args args = arguments(in);
-  (void)args;
   enter(device, &before);
-  const $(name)_choice choice = $(name)_variant($(join(arguments, "args.%s")));
+  const $(name)_choice choice = $(name)_variant_of(&args);
   if (before != device) cudaSetDevice(before);
   out[0] = choice.variant, out[1] = choice.device, out[2] = choice.match;
-  out[3] = choice.size, out[4] = choice.reason;
+  out[3] = choice.size, out[4] = choice.reason, out[5] = choice.instead_of;
 }
 
 const char *sectile_error(int error) {
@@ -492,9 +491,10 @@ def _prepare(arrays, scalars, given, stream, workspace):
 
 
 def _describe(packed, device):
-    texts = (_ctypes.c_char_p * 5)()
+    texts = (_ctypes.c_char_p * 6)()
     _library().sectile_variant(packed, device, texts)
-    return dict(zip(("variant", "device", "match", "size", "reason"), (t and t.decode() for t in texts)))
+    names = ("variant", "device", "match", "size", "reason", "instead_of")
+    return dict(zip(names, (t and t.decode() for t in texts)))
 
 
 def _launch(*call):

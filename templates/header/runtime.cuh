@@ -6,15 +6,21 @@
 
 // The current device, as far as the choice goes.
 typedef struct $(detail)_place {
-  const $(detail)_device *device;  // null: none matches
+  const $(detail)_device *device;  // whose rule it has
   int match, shared_bytes;
 } $(detail)_place;
 
-// 3: same device model, 2: same compute capability, 1: same major version, 0: none.
+// 3: same device model, 2: same compute capability, 1: same major version, 0: another one.
 static inline int $(detail)_match(const $(detail)_device *d, const struct cudaDeviceProp *here) {
   if (d->major != here->major) return 0;
   if (d->minor != here->minor) return 1;
   return d->sms == here->multiProcessorCount && strcmp(d->name, here->name) == 0 ? 3 : 2;
+}
+
+// How far away a compute capability is: by its major version, then by its minor one.
+static inline int $(detail)_far(const $(detail)_device *d, const struct cudaDeviceProp *here) {
+  const int major = d->major - here->major, minor = d->minor - here->minor;
+  return 1000 * (major < 0 ? -major : major) + (minor < 0 ? -minor : minor);
 }
 
 // The tuned device that matches the current one best, the first among equals. Reading a
@@ -34,19 +40,20 @@ static inline cudaError_t $(detail)_find_place($(detail)_place *here) {
     struct cudaDeviceProp properties;
     error = cudaGetDeviceProperties(&properties, ordinal);
     if (error != cudaSuccess) return error;
-    int best = 0;
-    found = 1;
+    int best = -1, least = 0;
     for (int k = 0; k < n_devices; k++) {
       const int match = $(detail)_match(&$(detail)_devices[k], &properties);
-      if (match > best) {
+      const int far = $(detail)_far(&$(detail)_devices[k], &properties);
+      if (match > best || (match == best && far < least)) {
         best = match;
+        least = far;
         found = 1 + best + 4 * k;
       }
     }
     if (ordinal < n_kept) kept[ordinal] = found;
   }
   here->match = (found - 1) % 4;
-  here->device = here->match > 0 ? &$(detail)_devices[(found - 1) / 4] : NULL;
+  here->device = &$(detail)_devices[(found - 1) / 4];
   return cudaSuccess;
 }
 
@@ -59,105 +66,51 @@ static inline bool $(detail)_takes(const $(detail)_variant *v, const $(name)_arg
          v->takes(c);
 }
 
-// a / b, an extent of 0 taken for 1.
-static inline double $(detail)_ratio(long long a, long long b) {
-  return (double)(a < 1 ? 1 : a) / (double)(b < 1 ? 1 : b);
-}
-
-// How far a call is from a tuned size: by how much each extent differs, all multiplied. 1: equal.
-static inline double $(detail)_distance(const $(detail)_size *t, const long long *n) {
-  double product = 1;
-  for (int k = 0; k < $(detail)_n_extents; k++) {
-    product *= n[k] < t->n[k] ? $(detail)_ratio(t->n[k], n[k]) : $(detail)_ratio(n[k], t->n[k]);
-  }
-  return product;
-}
-
-// Where a call lies among the sizes tuned on the device.
-static inline const char *$(detail)_range(const $(detail)_device *d, const $(detail)_size *t, const long long *n) {
-  if ($(detail)_distance(t, n) == 1) return "tuned size";
-  for (int k = 0; k < $(detail)_n_extents; k++) {
-    bool below = false, above = false;
-    for (int s = 0; s < d->n_sizes; s++) {
-      below = below || d->sizes[s].n[k] <= n[k];
-      above = above || d->sizes[s].n[k] >= n[k];
-    }
-    if (!below || !above) return "outside the tuned sizes";
-  }
-  return "between tuned sizes";
-}
-
-// The number k of the shape next to `ratio` times the tuned extent, the one below or `above`, and
-// never beyond the last.
-static inline int $(detail)_shape(double ratio, const $(detail)_size *t, bool above) {
-  double shape = 1;  // 2^(step * k)
-  int k = 0;
-  for (; k < t->reach && (above ? shape < ratio : shape * (double)(1 << t->step) <= ratio); k++) {
-    shape *= (double)(1 << t->step);
-  }
-  for (; k > -t->reach && (above ? shape / (double)(1 << t->step) >= ratio : shape > ratio); k--) {
-    shape /= (double)(1 << t->step);
-  }
-  return k;
-}
-
-// Whether one of the shapes around the call says that the kernel is slower than naive there.
-static inline bool $(detail)_slower(const $(detail)_size *t, const long long *n) {
-  if (t->slower == NULL) return false;
-  for (int corner = 0; corner < 1 << $(detail)_n_dims; corner++) {
-    int at = 0;
-    for (int d = 0; d < $(detail)_n_dims; d++) {
-      const int k = $(detail)_shape($(detail)_ratio(n[d], t->n[d]), t, (corner >> d & 1) != 0);
-      at = at * (2 * t->reach + 1) + k + t->reach;
-    }
-    if (t->slower[at] == '1') return true;
-  }
-  return false;
-}
-
 typedef struct $(detail)_choice {
-  int variant;  // -1: none
-  int match;
-  const $(detail)_device *device;  // with its size: whose variant it is, null: naive
-  const $(detail)_size *size;
+  int variant, wanted;  // `wanted` does not take the call, where it is another one; -1: none
+  $(detail)_place here;
+  const $(detail)_size *size;  // null: by a branch of the rule
   const char *reason;
 } $(detail)_choice;
 
-// Of the device's tuned sizes the nearest whose variant is right for the call and worth it.
-static inline void $(detail)_choose_tuned(const $(name)_args *c, const $(detail)_place *here, $(detail)_choice *out) {
+// The kernel of a listed size, else those of a branch in turn, else the naive variant.
+static inline void $(detail)_choose_tuned(const $(name)_args *c, $(detail)_choice *out) {
+  const $(detail)_device *const d = out->here.device;
+  const $(detail)_branch branch = d->rule(c);
   long long n[$(detail)_n_extents];
-  double best = 0;
   $(detail)_extents(n, c);
-  out->reason = "no kernel of this device is right for these arguments";
-  for (int k = 0; k < here->device->n_sizes; k++) {
-    const $(detail)_size *const t = &here->device->sizes[k];
-    const double away = $(detail)_distance(t, n);
-    if ((out->variant >= 0 && away >= best) || !$(detail)_takes(&$(detail)_variants[t->variant], c, here)) continue;
-    if (away != 1 && $(detail)_slower(t, n)) {
-      if (out->variant < 0) {
-        out->reason = "tuned kernels are predicted to be slower than naive here";
-      }
-      continue;
-    }
-    const $(detail)_choice chosen = {t->variant, here->match, here->device, t, $(detail)_range(here->device, t, n)};
-    *out = chosen;
-    best = away;
+  for (int k = 0; k < d->n_sizes && out->size == NULL; k++) {
+    if (memcmp(n, d->sizes[k].n, sizeof n) == 0) out->size = &d->sizes[k];
   }
+  const int tries[] = {out->size != NULL ? out->size->variant : branch.variants[0],
+                       branch.variants[0], branch.variants[1], branch.variants[2], 0};
+  int k = 0;
+  while (k < 5 && !$(detail)_takes(&$(detail)_variants[tries[k]], c, &out->here)) k++;
+  if (k > 0) out->size = NULL;
+  out->reason = out->size != NULL ? "tuned size" : branch.where;
+  out->wanted = tries[0];
+  out->variant = k < 5 ? tries[k] : -1;
 }
 
 // Which variant a call that has work takes.
 static inline cudaError_t $(detail)_choose(const $(name)_args *c, $(detail)_choice *out) {
-  $(detail)_place here = {NULL, 0, 0};
-  const cudaError_t error = $(detail)_find_place(&here);
-  const $(detail)_choice none = {-1, 0, NULL, NULL, NULL};
+  const $(detail)_choice none = {-1, -1, {NULL, 0, 0}, NULL, NULL};
   *out = none;
+  const cudaError_t error = $(detail)_find_place(&out->here);
   if (error != cudaSuccess) {
     out->reason = cudaGetErrorString(error);
     return error;
   }
-  out->reason = "no device of this major version was tuned";
-  if (here.device != NULL) $(detail)_choose_tuned(c, &here, out);
-  if (out->variant < 0 && $(detail)_takes(&$(detail)_variants[0], c, &here)) out->variant = 0;
+  if (c->$(forced) != 0) {
+    const int k = c->$(forced) - 1;
+    const bool takes = k >= 0 && k < $(name)_n_variants &&
+                       $(detail)_takes(&$(detail)_variants[k], c, &out->here);
+    out->variant = out->wanted = takes ? k : -1;
+    out->reason = takes ? "the arguments name this variant"
+                        : "invalid value: there is no such variant, or it does not take them";
+    return takes ? cudaSuccess : cudaErrorInvalidValue;
+  }
+  $(detail)_choose_tuned(c, out);
   if (out->variant >= 0) return cudaSuccess;
   out->reason = "invalid configuration: more than 2^31 - 1 blocks";
   if ($(detail)_variants[0].blocks(c) > $(detail)_max_blocks) return cudaErrorInvalidConfiguration;
@@ -227,21 +180,22 @@ static inline cudaError_t $(detail)_launch(const $(name)_args *c, cudaStream_t s
 
 //% end
 static inline $(name)_choice $(detail)_describe(const $(name)_args *c) {
-  static const char *const matches[] = {"none", "same major version",
+  static const char *const matches[] = {"other major version, the nearest that was tuned",
+                                       "same major version",
                                        "same compute capability, other model",
                                        "same device model"};
   cudaError_t error = cudaSuccess;
-  $(detail)_choice chosen = {-1, 0, NULL, NULL, NULL};
+  $(detail)_choice chosen;
   const char *why = $(detail)_no_work(c, &error);
   if (why == NULL && $(detail)_choose(c, &chosen) != cudaSuccess) why = chosen.reason;
-  $(name)_choice out = {NULL, NULL, matches[0], NULL, why};
+  $(name)_choice out = {NULL, NULL, "none", NULL, why, NULL};
   if (why == NULL) {
     out.variant = $(detail)_variants[chosen.variant].label;
-    out.device = chosen.device != NULL ? chosen.device->name : NULL;
-    out.match = matches[chosen.match];
+    out.device = chosen.here.device->name;
+    out.match = matches[chosen.here.match];
     out.size = chosen.size != NULL ? chosen.size->label : NULL;
     out.reason = chosen.reason;
+    out.instead_of = chosen.wanted != chosen.variant ? $(detail)_variants[chosen.wanted].label : NULL;
   }
   return out;
 }
-

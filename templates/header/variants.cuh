@@ -220,25 +220,48 @@ static const $(detail)_variant $(detail)_variants[] = {
 //% end
 };
 
-// A tuned size, the variant that won it, and where that is predicted to be slower than the naive
-// one: a digit for the extents times 2^(step * k), k from -reach to reach; 1: it is.
+// The variants that a call tries, in this order, and by which branch of the rule.
+typedef struct $(detail)_branch {
+  int variants[3];
+  const char *where;
+} $(detail)_branch;
+static inline $(detail)_branch $(detail)_take(int first, int second, int third, const char *where) {
+  const $(detail)_branch out = {{first, second, third}, where};
+  return out;
+}
+//% for _, d in ipairs(devices) do
+//%   if d.rule.sizes > 0 then
+
+// $(d.name): of $(d.rule.sizes) sizes. After a branch: its kernels, at how many of the sizes, and by how
+// much they miss the best that was found there, in the mean and at worst.
+static inline $(detail)_branch $(detail)_rule_$(d.index)(const $(name)_args *c) {
+//%     if #d.rule.over > 0 then
+  const long long $(join(d.rule.over, "n_%s = c->n_%s"));
+//%     else
+  (void)c;
+//%     end
+//%     for _, line in ipairs(d.rule.lines) do
+//%       if line.note then
+$(line.text)  // $(line.note)
+//%       else
+$(line.text)
+//%       end
+//%     end
+}
+//%   end
+//% end
+
+// Listed sizes have kernels of their own.
 typedef struct $(detail)_size {
-  long long n[$(#extents)];
+  long long n[$(#extents)];  // $(join(extents, "n_%s"))
   int variant;
   const char *label;
-  int step, reach;
-  const char *slower;  // null: not known
 } $(detail)_size;
 //% for _, d in ipairs(devices) do
-//%   if #d.sizes > 0 then
-static const $(detail)_size $(detail)_sizes_$(d.index)[] = {  // $(d.name): $(join(extents, "n_%s"))
+//%   if d.listed then
+static const $(detail)_size $(detail)_sizes_$(d.index)[] = {
 //%     for _, s in ipairs(d.sizes) do
-//%       if s.slower then
-    {{$(join(s.extents))}, $(s.kernel), "$(s.run.size_label)", $(s.step), $(s.reach),
-     "$(s.slower)"},
-//%       else
-    {{$(join(s.extents))}, $(s.kernel), "$(s.run.size_label)", 0, 0, NULL},
-//%       end
+    {{$(join(s.extents))}, $(s.kernel), "$(s.run.size_label)"},
 //%     end
 };
 //%   end
@@ -247,13 +270,16 @@ static const $(detail)_size $(detail)_sizes_$(d.index)[] = {  // $(d.name): $(jo
 typedef struct $(detail)_device {
   const char *name;
   int major, minor, sms;
+  $(detail)_branch (*rule)(const $(name)_args *c);
   const $(detail)_size *sizes;
   int n_sizes;
 } $(detail)_device;
 static const $(detail)_device $(detail)_devices[] = {
 //% for _, d in ipairs(devices) do
-//%   if #d.sizes > 0 then
-    {"$(d.name)", $(d.cc_major), $(d.cc_minor), $(d.n_sms), $(detail)_sizes_$(d.index), $(#d.sizes)},
+//%   if d.listed then
+    {"$(d.name)", $(d.cc_major), $(d.cc_minor), $(d.n_sms), $(detail)_rule_$(d.index), $(detail)_sizes_$(d.index), $(#d.sizes)},
+//%   elseif d.rule.sizes > 0 then
+    {"$(d.name)", $(d.cc_major), $(d.cc_minor), $(d.n_sms), $(detail)_rule_$(d.index), NULL, 0},
 //%   end
 //% end
 };

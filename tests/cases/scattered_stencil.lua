@@ -6,7 +6,8 @@ return s.kernel {
   name = "scattered_stencil",
   dims = { "i", "j" },
   inputs = {
-    s.array("a", "f32", s.row_major, { taps = { up = { -2, 2 }, right = { 0, 2 } }, border = "zero" }),
+    s.array("a", "f32", s.row_major,
+      { taps = { up = { -2, 2 }, right = { 0, 2 } }, border = "zero" }),
     s.array("row", "i32", s.row_major, { dims = { "i" }, fill = "identity" }),
   },
   outputs = { s.array("b", "i64", s.row_major, { dims = { "m", "j" }, at = { "row", "j" } }) },

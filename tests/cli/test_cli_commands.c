@@ -43,7 +43,7 @@ static void every_command_has_its_help(void **state) {
     fx_expect(&r, 0, example, NULL);
     fx_expect(&r, 0, command->details, NULL);
     for (int id = 0; id < CLI_N_OPTIONS; id++) {
-      const bool takes = ((CLI_GLOBAL | command->options) & UINT64_C(1) << id) != 0;
+      const bool takes = ((CLI_GLOBAL | command->options) & CLI_BIT_OF(id)) != 0;
       char option[64];
       snprintf(option, sizeof option, "--%s", cli_options[id].name);
       text_of_option(&text, cli_options[id].doc);
@@ -126,8 +126,8 @@ static void the_page_documents_the_tables(void **state) {
                cli_options[id].arg ? " " : "", cli_options[id].arg ? cli_options[id].arg : "");
       const char *found = strstr(section, option);
       const bool listed = found && (!end || found < end);
-      const uint64_t takes = name ? cli_commands[k].options : CLI_GLOBAL;
-      if (listed != ((takes & UINT64_C(1) << id) != 0)) {
+      const cli_option_set takes = name ? cli_commands[k].options : CLI_GLOBAL;
+      if (listed != ((takes & CLI_BIT_OF(id)) != 0)) {
         fail_msg("docs/commands.md, section of %s: option %s is %s", name ? name : "all", option,
                  listed ? "not taken" : "missing");
       }

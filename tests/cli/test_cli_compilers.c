@@ -236,7 +236,7 @@ static void pointers_to_halves_have_types(void **state) {
       "#include \"layer_norm_bf16_cuda.h\"\n"
       "cudaError_t turn(const __half *a, TYPE *b) { return transpose_f16(a, b, 1, 1, 0); }\n"
       "cudaError_t norm(const __nv_bfloat16 *x, TYPE2 *y) {\n"
-      "  const layer_norm_bf16_args args = {x, x, x, y, 1e-5f, 1, 1};\n"
+      "  const layer_norm_bf16_args args = {x, x, x, y, 1e-5f, 1, 1, 0};\n"
       "  return layer_norm_bf16_launch(&args, 0);\n}\n";
   const char *const home = header_toolkit();
   char path[256], command[1024];

@@ -278,35 +278,6 @@ static void use_header(const char *nvcc, const char *name, const char *call) {
   sct_str_free(&text);
 }
 
-/* A transpose by tiles of 64 x 64: faster than naive where it was tuned, and slower where rows are
- * short, so that most of a tile lies outside. */
-static void shapes_where_naive_is_faster_come_with_the_header(void **state) {
-  (void)state;
-  fx_result r = {0};
-  sct_str file = {0};
-  sct_error err = {0};
-  fx_write("turned.lua", "local s = require 'sectile'\n"
-                         "return s.kernel {\n  name = 'turned', dims = { 'row', 'col' },\n"
-                         "  inputs = { s.array('a', 'f32') },\n"
-                         "  outputs = { s.array('b', 'f32', s.row_major, "
-                         "{ dims = { 'col', 'row' } }) },\n"
-                         "  body = 'b = a;', sizes = { { row = 4096, col = 4096 } },\n}\n");
-  fx_run(&r, "tune", "turned.lua", "--store", "turned.db", "-d", "virtual:h200", "--only",
-         "exchange threads=512 tile=64x64 blocks=out evict=loads");
-  assert_int_equal(r.exit_code, 0);
-  fx_run(&r, "emit", "turned.lua", "--store", "turned.db", "-o", "turned.h");
-  assert_int_equal(r.exit_code, 0);
-  assert_int_equal(sct_file_read(&file, fx_path("turned.h"), &err), SCT_OK);
-  const char *digits = strstr(sct_str_c(&file), "\"row=4096 col=4096\", 2, 5,\n     \"");
-  assert_non_null(digits);
-  digits = strchr(digits, '\n') + strlen("\n     \"");
-  assert_int_equal(strspn(digits, "01"), 11 * 11);
-  assert_int_equal(digits[5 * 11 + 5], '0');             /* as tuned */
-  assert_int_equal(digits[(5 + 2) * 11 + (5 - 5)], '1'); /* 65536 x 4 */
-  sct_str_free(&file);
-  fx_free(&r);
-}
-
 static void what_was_tuned_is_emitted_and_compiles(void **state) {
   (void)state;
   fx_result r = {0};
@@ -344,7 +315,7 @@ static void a_size_more_joins_the_header(void **state) {
          "2");
   fx_expect(&r, 0, "samples of the range", NULL);
   fx_run(&r, "emit", "twice.lua", "--store", "more.db");
-  fx_expect(&r, 0, "1 sample of a range: kernels of this header take ", NULL);
+  fx_expect(&r, 0, "// NVIDIA H200: of 3 sizes. ", NULL);
   assert_null(strstr(sct_str_c(&r.out), " i=777 ")); /* no row of the banner */
   fx_write("twice.lua", TWICE_SPEC("2.0f"));         /* the same spec by its hash */
   fx_run(&r, "tune", "twice.lua", "--store", "more.db", "-d", "virtual:h200", "--max-candidates",
@@ -353,6 +324,28 @@ static void a_size_more_joins_the_header(void **state) {
   fx_run(&r, "emit", "twice.lua", "--store", "more.db");
   fx_expect(&r, 0, " i=777 ", NULL);
   fx_expect(&r, 0, " i=20000 ", NULL);
+  fx_free(&r);
+}
+
+static void a_listed_size_has_others_around_it(void **state) {
+  (void)state;
+  fx_result r = {0};
+  fx_write("twice.lua", TWICE_OF("2.0f", "20000 }, { i = 777"));
+  unsetenv("SECTILE_NO_RANGE");
+  fx_run(&r, "tune", "twice.lua", "--store", "around.db", "-d", "virtual:h200", "--max-candidates",
+         "2", "--shard", "1/2");
+  fx_expect(&r, 0, "samples of the range: ", NULL);
+  fx_run(&r, "tune", "twice.lua", "--store", "around.db", "-d", "virtual:h200", "--max-candidates",
+         "2");
+  fx_expect(&r, 0, "samples of the range: 14 sizes around these", NULL);
+  assert_null(strstr(sct_str_c(&r.out), " i=2500: reads "));
+  setenv("SECTILE_NO_RANGE", "1", 1);
+  fx_run(&r, "emit", "twice.lua", "--store", "around.db");
+  fx_expect(&r, 0, "calls of other sizes take ", NULL);
+  fx_run(&r, "tune", "twice.lua", "--store", "none.db", "-d", "virtual:h200", "--max-candidates",
+         "2");
+  fx_expect(&r, 0, "i=777: reads ", NULL);
+  assert_null(strstr(sct_str_c(&r.out), "samples of the range"));
   fx_free(&r);
 }
 
@@ -541,9 +534,9 @@ int main(void) {
       cmocka_unit_test(devices_are_tuned_for_where_the_toolkit_compiles),
       cmocka_unit_test(tune_as_json_has_every_candidate),
       cmocka_unit_test(a_body_without_a_value_is_no_reference),
-      cmocka_unit_test(shapes_where_naive_is_faster_come_with_the_header),
       cmocka_unit_test(what_was_tuned_is_emitted_and_compiles),
       cmocka_unit_test(a_size_more_joins_the_header),
+      cmocka_unit_test(a_listed_size_has_others_around_it),
       cmocka_unit_test(emit_refuses_what_was_not_tuned),
       cmocka_unit_test(a_layout_from_outside_is_tuned_and_emitted),
       cmocka_unit_test(a_strategy_from_outside_is_counted_and_emitted),

@@ -71,6 +71,8 @@ static const struct {
      "rows_block"},
     {"softmax", "rows threads=256 lanes=2048 vec=4 start=vector hold=registers items=8 evict=none",
      "rows_cluster"},
+    {"softmax", "rows threads=128 lanes=128 vec=4 start=any hold=first items=4 evict=streaming",
+     "rows_first"},
     {"normalise_columns",
      "rows threads=512 lanes=128 vec=4 blocks=4 hold=registers items=8 evict=none", "rows_columns"},
     {"softmax_bf16", "rows threads=128 lanes=32 vec=8 start=vector hold=none items=4 evict=none",

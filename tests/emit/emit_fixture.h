@@ -383,28 +383,6 @@ static inline sct_id fixture_result(fixture *f, const sct_row_run *run, const ke
   return id;
 }
 
-/* Conditions of a run whose winner `k`, over two dimensions, is predicted to be slower than naive
- * at 4^slow[d] of the tuned extents and below. */
-static inline char *fixture_shapes(fixture *f, const kernel *k, const int slow[2]) {
-  static char out[512];
-  char hex[SCT_HASH_HEX];
-  char digits[11 * 11 + 1] = "";
-  sct_str path = {0};
-  sct_str source = {0};
-  sct_str_printf(&path, "%s/emit/kernels/%s", SCT_TESTS_DIR, k->file);
-  fixture_check(f, sct_file_read(&source, sct_str_c(&path), &f->err));
-  fixture_hash(hex, sct_str_c(&source), k->launch);
-  for (int at = 0; at < 11 * 11; at++) {
-    digits[at] = at / 11 - 5 <= slow[0] || at % 11 - 5 <= slow[1] ? '1' : '0';
-  }
-  snprintf(out, sizeof(out),
-           "{\"shapes\": {\"winner\": \"%s\", \"step\": 2, \"reach\": 5, \"slower\": \"%s\"}}", hex,
-           digits);
-  sct_str_free(&source);
-  sct_str_free(&path);
-  return out;
-}
-
 static inline void fixture_finish(fixture *f, sct_row_run *run, sct_id winner, sct_id naive) {
   run->winner = winner;
   run->naive = naive;
@@ -496,7 +474,6 @@ static inline void fixture_transpose(fixture *f) {
   const sct_id h200 = fixture_h200(f);
   sct_row_run run = fixture_run(f, h200, "row=4096 col=4096", "{\"row\": 4096, \"col\": 4096}",
                                 134217728.0, "2025-01-01T00:02:00Z");
-  run.conditions = fixture_shapes(f, &transpose_tile, (int[]){-4, -4});
   const sct_id naive = fixture_result(f, &run, &transpose_direct, 110000, false);
   fixture_finish(f, &run, fixture_result(f, &run, &transpose_tile, 36000, true), naive);
 }
@@ -517,7 +494,6 @@ static inline void fixture_strips(fixture *f) {
         fixture_run(f, h200, sizes[k][0], sizes[k][1], 134217728.0, "2025-01-01T00:02:00Z");
     const sct_id naive = fixture_result(f, &run, &transpose_direct, 110000, false);
     const kernel *winner = k == 0 ? &transpose_tile : &transpose_strip;
-    run.conditions = fixture_shapes(f, winner, k == 0 ? (int[]){-4, -4} : (int[]){-1, -4});
     fixture_finish(f, &run, fixture_result(f, &run, winner, 36000, true), naive);
   }
 }

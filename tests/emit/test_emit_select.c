@@ -182,6 +182,81 @@ static void equal_extents_go_to_the_slower_fill(void **state) {
   emit_header_free(&h);
 }
 
+/* Samples of a transpose on an H200: few elements are for the naive variant, few rows for the
+ * strip, all else for the tile. */
+static void fixture_samples(fixture *f, bool listed) {
+  fixture_problem(f, "transpose", TRANSPOSE_SIGNATURE);
+  const sct_id h200 = fixture_h200(f);
+  for (int k = 0; k < 30; k++) {
+    const long long row = 4LL << (k % 6 * 2), col = 16LL << (k / 6 * 4);
+    const bool few = row * col <= 1 << 16;
+    char label[64], extents[64];
+    snprintf(label, sizeof label, "row=%lld col=%lld", row, col);
+    snprintf(extents, sizeof extents, "{\"row\": %lld, \"col\": %lld}", row, col);
+    sct_row_run run = fixture_run(f, h200, label, extents, 8.0 * (double)(row * col), "2025");
+    run.conditions = listed && k == 29 ? "{}" : "{\"sampled\": true}";
+    const sct_id naive = fixture_result(f, &run, &transpose_direct, few ? 1000 : 9000, false);
+    const sct_id strip =
+        fixture_result(f, &run, &transpose_strip, !few && row <= 64 ? 1000 : 3000, true);
+    const sct_id tile =
+        fixture_result(f, &run, &transpose_tile, !few && row > 64 ? 1000 : 3000, true);
+    fixture_finish(f, &run, few ? naive : row <= 64 ? strip : tile, naive);
+  }
+}
+
+static void samples_make_a_rule(void **state) {
+  fixture *f = *state;
+  fixture_samples(f, true);
+  sct_str text = fixture_header(f, "transpose");
+  assert_true(has_text(&text, "  const long long n_row = c->n_row, n_col = c->n_col;\n"
+                              "  if (n_row * n_col <= 1LL << 17) return "
+                              "transpose_detail_take(0, 0, 0, \"n_row * n_col <= 1 << 17\");"));
+  assert_true(has_text(&text, "\n  if (n_row <= 128) return transpose_detail_take(2, 0, 0, "
+                              "\"n_row * n_col > 1 << 17, n_row <= 128\");"));
+  assert_true(has_text(&text, "\n  return transpose_detail_take(1, 0, 0, "
+                              "\"n_row * n_col > 1 << 17, n_row > 128\");"));
+  assert_true(has_text(&text, "take 0.0 % longer in the mean than the best timed there,\n"));
+  assert_true(has_text(&text, "at worst 0.0 %: 29 sizes"));
+  assert_true(has_text(&text, "{{4096, 1048576}, 1, \"row=4096 col=1048576\"},\n};"));
+  assert_false(has_text(&text, "row=4 col=16\""));
+  sct_str_free(&text);
+}
+
+static void a_range_alone_shows_a_size_of_each_branch(void **state) {
+  fixture *f = *state;
+  fixture_samples(f, false);
+  emit_header h = load(f, "transpose");
+  assert_int_equal(h.n_kernels, 3);
+  assert_int_equal(h.n_extra, 2);
+  int n_shown = 0;
+  for (int k = 0; k < h.devices[0].n_sizes; k++) {
+    n_shown += h.devices[0].sizes[k].shown;
+  }
+  assert_int_equal(n_shown, 3);
+  emit_header_free(&h);
+  sct_str text = fixture_header(f, "transpose");
+  assert_true(has_text(&text, "transpose_detail_rule_0, NULL, 0},"));
+  assert_true(has_text(&text, "  // k0_direct: "));
+  sct_str_free(&text);
+}
+
+/* Rows of different lengths are told apart by how long they are in the mean. */
+static void rows_of_different_lengths_have_a_mean(void **state) {
+  fixture *f = *state;
+  emit_header h = {0};
+  fixture_check(
+      f, emit_read_signature(&h,
+                             "{\"name\": \"lengths\", \"dims\": [\"row\", \"el\"], \"extents\": "
+                             "[{\"name\": \"row\", \"dim\": true, \"rows\": true}, {\"name\": "
+                             "\"el\", \"dim\": true, \"ragged\": true}], \"scalars\": [], "
+                             "\"operands\": [" OPERAND("a", "in", BARE_F32, "true", "\"row_major\"",
+                                                       "\"el\"") "], \"body\": \"\"}",
+                             &f->err));
+  assert_int_equal(h.sig.rows, 0);
+  assert_int_equal(h.sig.ragged, 1);
+  emit_header_free(&h);
+}
+
 /* ---- layouts ---- */
 
 #define CHOICE_LAUNCH_OF(doc, a, b, requires)                                                      \
@@ -488,6 +563,9 @@ int main(void) {
       TEST(newer_conditions_replace_older_ones),
       TEST(counted_gives_way_to_timed),
       TEST(equal_extents_go_to_the_slower_fill),
+      TEST(samples_make_a_rule),
+      TEST(a_range_alone_shows_a_size_of_each_branch),
+      TEST(rows_of_different_lengths_have_a_mean),
       TEST(the_largest_size_chooses_the_layouts),
       TEST(taps_are_said),
       TEST(damaged_taps_are_named),

@@ -64,7 +64,7 @@ tile() {
 tile 0
 expect 0 'm_tile: right' ./own
 tile 7
-expect 1 'm_tile, own_k MUT=0 at ' ./own
+expect 1 'm_tile, the kernel of a call at ' ./own
 # the same store gives the same bytes; results that are worked out anew are the same
 cp turned_test.h first.h
 expect 0 '' emit c

@@ -8,12 +8,10 @@
   --build          stops when OUT/contract is built. It needs only the driver, so it may run elsewhere
   --arch ARCH      of nvcc; default sm_90
 
-Tunes small specs on each device into one store, emits their headers, asks the model how the winners compare with the naive
-variant at the shapes that are called, builds tests/gpu/contract.cu and runs it. Exit 1 if a promise does not hold, 77
-without a GPU.
+Tunes small specs on each device into one store, emits their headers, builds tests/gpu/contract.cu and runs it. Exit 1 if
+a promise does not hold, 77 without a GPU.
 """
 import argparse
-import json
 import os
 import subprocess
 import sys
@@ -70,53 +68,19 @@ def write_spec(path, name, sizes):
         f.write(TEXT.format(name=name, output=output, body=body, sizes=listed))
 
 
-def report_of(said):
-    return json.loads(said)["tuned"][0]["report"]
-
-
-def ask_model(args, name, device, label, shapes):
-    """Predicted time of a candidate / that of the naive variant, by shape. None: the spec has no such candidate."""
-    spec, store = (os.path.join(args.out, "shapes" + end) for end in (".lua", ".db"))
-    write_spec(spec, name, shapes)
-    report = report_of(run(args.program, "tune", spec, "--device", device, "--store", store, "--json", "--only", label,
-                           "--only", NAIVE, ok=(0, 2)))
-    if report is None:
-        return None
-    ns = {(size["label"], row["label"]): row["predicted_ns"] for size in report["sizes"] for row in size["rows"]}
-    pairs = {(row, col): [ns.get((f"row={row} col={col}", of)) for of in (label, NAIVE)] for row, col in shapes}
-    return {shape: mine / naive for shape, (mine, naive) in pairs.items() if mine and naive}
-
-
-def predictions(args, name, device, report):
-    """Lines of a C table: what the model says of a spec's winners at all shapes. Which candidates there are depends on
-    the sizes, so where all shapes leave a winner out it is asked for beside its own sizes."""
-    winners = {row["label"] for size in report["sizes"] for row in size["rows"] if row["winner"]}
-    for label in sorted(winners - {NAIVE}):
-        ratios = ask_model(args, name, device, label, SHAPES)
-        if ratios is None:
-            ratios = {}
-            for shape in SHAPES:
-                ratios.update(ask_model(args, name, device, label, list({*SPECS[name][1], shape})) or {})
-        for (row, col), ratio in sorted(ratios.items()):
-            yield f'    {{"{name}", "{report["device"]["name"]}", "{label}", {row}, {col}, {ratio:.4f}}},\n'
-
-
 def main():
     args = arguments()
     os.makedirs(args.out, exist_ok=True)
-    store, lines = os.path.join(args.out, "store.db"), []
+    store = os.path.join(args.out, "store.db")
     for name, (_, sizes, only) in SPECS.items():
         spec = os.path.join(args.out, name + ".lua")
         write_spec(spec, name, sizes)
         for device in args.devices.split(","):
-            said = run(args.program, "tune", spec, "--device", device, "--store", store, "--json", "--budget", args.budget,
-                       *(["--only", only] if only else []))
-            if name in ("square", "strips", "rows"):
-                lines += predictions(args, name, device, report_of(said))
+            run(args.program, "tune", spec, "--device", device, "--store", store, "--json", "--budget", args.budget,
+                *(["--only", only] if only else []))
         run(args.program, "emit", spec, "--store", store, "-o", os.path.join(args.out, name + ".h"))
         print(f"{name}.h", flush=True)
-    with open(os.path.join(args.out, "predicted.h"), "w", encoding="utf-8") as f:
-        f.write("static const predicted predictions[] = {\n" + "".join(lines) + "};\n")
+    with open(os.path.join(args.out, "shapes.h"), "w", encoding="utf-8") as f:
         f.write("static const long long shapes[][2] = {\n" + "".join(f"    {{{r}, {c}}},\n" for r, c in SHAPES) + "};\n")
     binary = os.path.join(args.out, "contract")
     run("nvcc", "-O2", "-std=c++14", f"-arch={args.arch}", "-I", args.out, os.path.join(HERE, "contract.cu"), "-o", binary)

@@ -219,6 +219,110 @@ static void test_samples_come_behind_what_is_listed(void **state) {
   sct_spec_free(&spec);
 }
 
+/* ---- around listed sizes ---- */
+
+#define LISTED(more, sizes)                                                                        \
+  "local s = require 'sectile'\n"                                                                  \
+  "return s.kernel {\n"                                                                            \
+  "  name = 'k', dims = { 'i', 'j' }, inputs = { s.array('a', 'f32' " more ") },\n"                \
+  "  outputs = { s.array('b', 'f32', s.row_major, { dims = { 'i' }, reduce = 'sum' }) },\n"        \
+  "  body = 'b = a;',\n"                                                                           \
+  "  sizes = " sizes ",\n"                                                                         \
+  "}\n"
+
+static void test_sizes_around_listed_ones(void **state) {
+  (void)state;
+  load_ok(LISTED("", "{ { i = 4096, j = 1000 } }"));
+  const sct_hash hash = spec.hash;
+  assert_int_equal(spec.n_sizes, 1);
+  sct_spec_free(&spec);
+  sct_script_set_around(INT64_C(1) << 28);
+  load_ok(LISTED("", "{ { i = 4096, j = 1000 } }"));
+  assert_memory_equal(&spec.hash, &hash, sizeof hash);
+  assert_int_equal(spec.n_sizes, 1 + SCT_MOST_AROUND);
+  assert_int_equal(spec.n_added, SCT_MOST_AROUND);
+  assert_false(spec.sizes[0].around);
+  int n_thin = 0;
+  for (int k = 1; k < spec.n_sizes; k++) {
+    const int64_t i = spec.sizes[k].extent[0], j = spec.sizes[k].extent[1];
+    assert_true(spec.sizes[k].around && spec.sizes[k].sampled);
+    assert_true(i >= 256 && i <= 65536 && j >= 62 && j <= 16000);
+    assert_true(4 * (i * j + i) <= INT64_C(1) << 28);
+    n_thin += i == 256 || i == 65536 || j == 62 || j == 16000;
+  }
+  assert_true(n_thin >= 3);
+  sct_spec_free(&spec);
+  /* an extent that arrays fix stays as it is */
+  load_ok(LISTED(", s.row_major, { extents = { 'i', '3' } }", "{ { i = 4096, j = 3 } }"));
+  assert_true(spec.n_sizes > 4);
+  for (int k = 1; k < spec.n_sizes; k++) {
+    assert_true(spec.sizes[k].extent[1] <= 3);
+  }
+  sct_spec_free(&spec);
+  load_ok(
+      RANGE("{ i = 5, j = 6 },", "i = { 1, 100 }, j = 7, samples = 3")); /* not beside a range */
+  assert_int_equal(spec.n_sizes, 4);
+  sct_spec_free(&spec);
+  sct_script_set_around(0);
+}
+
+/* ---- calls ---- */
+
+#define CALLS LISTED("", "s.calls 'calls.csv'")
+
+static void test_calls_are_listed_by_their_bytes(void **state) {
+  (void)state;
+  SCT_SCOPED(sct_str) text = {0};
+  sct_str_append(&text, "j, i, count\r\n10,7,1\n");
+  for (int k = 0; k < 30; k++) {
+    sct_str_printf(&text, "%d,100,5\n", 1000 + k);
+  }
+  sct_str_append(&text, "10,7,2\n\n4096,4096,1000\n");
+  write_file("calls.csv", sct_str_c(&text));
+  load_ok(CALLS);
+  assert_int_equal(spec.n_sizes, 32);
+  assert_int_equal(spec.n_added, 32);
+  const sct_size *last = &spec.sizes[31], *first = &spec.sizes[0];
+  assert_false(last->sampled); /* nearly all bytes */
+  assert_int_equal(last->extent[0], 4096);
+  assert_int_equal(last->weight, 1000);
+  assert_true(first->sampled);
+  assert_int_equal(first->extent[1], 1029);
+  assert_int_equal(spec.sizes[30].extent[0], 7);
+  assert_int_equal(spec.sizes[30].weight, 3);
+  const sct_hash hash = spec.hash;
+  sct_spec_free(&spec);
+  write_file("calls.csv", "i,j\n3,4\n"); /* once each */
+  load_ok(CALLS);
+  assert_int_equal(spec.n_sizes, 1);
+  assert_int_equal(spec.sizes[0].weight, 1);
+  assert_memory_equal(&spec.hash, &hash, sizeof hash); /* a program's calls change */
+  sct_spec_free(&spec);
+}
+
+static void test_files_that_are_no_calls(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *says;
+    int line;
+  } cases[] = {
+      {"", "calls.csv:1: ''; expected the extents' names", 6},
+      {"i,j", "calls.csv:1: no call; expected a line of numbers", 6},
+      {"i,j,i\n1,2,3", "calls.csv:1: 'i' stands there twice", 6},
+      {"i,j\n1", "calls.csv:2: 1 values; expected 2: i,j", 6},
+      {"i,j\n\n1,x", "calls.csv:3: j = 'x'; expected a whole number", 6},
+      {"i,j\n1,-2", "calls.csv:2: j = '-2'; expected a whole number", 6},
+      {"i,k\n1,2", "there is no dimension, index array or mask 'k'", 2},
+      {"i\n1", "this size lacks the extent of 'j'", 2},
+  };
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    write_file("calls.csv", cases[k].text);
+    assert_fails(CALLS, "spec.lua", cases[k].line, cases[k].says);
+  }
+  assert_fails(LISTED("", "s.calls 'none.csv'"), "spec.lua", 6, "there is no file 'none.csv'");
+  assert_fails(LISTED("", "s.calls(7)"), "spec.lua", 6, "s.calls takes the name of a file");
+}
+
 static void test_texts_that_are_no_ranges(void **state) {
   (void)state;
   static const struct {
@@ -261,6 +365,9 @@ int main(void) {
       TEST(test_samples_fill_a_range),
       TEST(test_samples_come_behind_what_is_listed),
       TEST(test_texts_that_are_no_ranges),
+      TEST(test_sizes_around_listed_ones),
+      TEST(test_calls_are_listed_by_their_bytes),
+      TEST(test_files_that_are_no_calls),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

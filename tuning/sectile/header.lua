@@ -11,6 +11,7 @@ local header_host = require "sectile.header_host"
 local header_kernels = require "sectile.header_kernels"
 local header_layouts = require "sectile.header_layouts"
 local header_python = require "sectile.header_python"
+local header_rule = require "sectile.header_rule"
 local header_selftest = require "sectile.header_selftest"
 local header_text = require "sectile.header_text"
 local kit = require "sectile.kit"
@@ -276,7 +277,7 @@ local function values_of(doc)
   local h = kit.copy(doc)
   h.sig, h.name, h.detail = sig, sig.name, sig.name .. "_detail"
   h.date, h.body, h.unused_name = doc.date or false, lines_of(sig.body), unused_name(sig)
-  h.stream, h.call = h.unused_name "stream", h.unused_name "call"
+  h.stream, h.call, h.forced = h.unused_name "stream", h.unused_name "call", h.unused_name "variant"
   h.linkage = h.form == "inline" and h.name .. "_LINKAGE " or ""
   h.form_option = h.form == "inline" and "" or " --form " .. h.form
   h.workspace_bytes = 0
@@ -300,6 +301,7 @@ local function values_of(doc)
   header_host.add(h, doc.ways)
   header_figures.add(h)
   header_kernels.add(h)
+  header_rule.add(h)
   return h
 end
 

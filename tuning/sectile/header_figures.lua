@@ -69,10 +69,7 @@ local function rows_of(devices)
   local rows = { { cells = heads, counts = false } }
   for _, device in ipairs(devices) do
     local how = device.is_virtual and "verified, counted and predicted" or "verified"
-    local all = device.regret.samples == #device.sizes
-    for _, size in ipairs(kit.map(device.sizes, function(size)
-      return (all or not size.sampled) and size or nil
-    end)) do
+    for _, size in ipairs(device.sizes) do
       local run, name = size.run, string.format("%s (%s)", device.name, device.arch)
       kit.append(rows, { cells = row_cells(device, name, size.winner, run), counts = false })
       if size.naive and size.naive.source_hash ~= size.winner.source_hash then
@@ -110,23 +107,6 @@ end
 
 -- ---- devices and sizes ----
 
-local MOST_STEP, MOST_REACH, MOST_DIMS, MOST_SHAPES = 6, 20, 6, 4096
-
--- Where the winner of a size is predicted to be slower than naive: a digit a shape, '1' if it is,
--- at the tuned extents times 2^(step * k), k from -reach to reach, the last dimension fastest;
--- false: not known, or of another kernel.
-local function shapes_of(size, n_dims)
-  local shapes = size.run.conditions.shapes
-  shapes = type(shapes) == "table" and shapes or {}
-  local step, reach, slower = shapes.step, shapes.reach, shapes.slower
-  local right = shapes.winner == size.winner.source_hash and type(slower) == "string"
-    and math.type(step) == "integer" and math.type(reach) == "integer" and step >= 1
-    and step <= MOST_STEP and reach >= 1 and reach <= MOST_REACH and n_dims <= MOST_DIMS
-    and #slower <= MOST_SHAPES and #slower == (2 * reach + 1) ^ n_dims
-    and not string.find(slower, "[^01]")
-  return right and slower, right and step or 0, right and reach or 0
-end
-
 -- Files hold no numbers that are none.
 local function known(value)
   return value - value == 0 and value or 0
@@ -137,10 +117,8 @@ local function size_values(device, size, sig)
   local bytes = run.read_bytes + run.write_bytes
   local naive_ns = math.max(size.naive and size.naive.median_ns or 0, 0)
   local timed = not device.is_virtual and ns > 0
-  local slower, step, reach = shapes_of(size, #sig.dims)
   return stored.record {
-    run = run, winner = size.winner, kernel = size.kernel, slower = slower, step = step,
-    reach = reach,
+    run = run, winner = size.winner, kernel = size.kernel,
     extents = kit.map(sig.extents, function(extent) return run.extents[extent.name] end),
     median_us = timed and known(ns / 1e3) or 0, gb_per_s = timed and known(bytes / ns) or 0,
     of_copy = timed and run.ceiling_bytes_s > 0
@@ -192,15 +170,6 @@ local function set_unknown(devices)
   end
 end
 
--- What a header loses at the samples of ranges; false: there are none.
-local function range_text(device)
-  local regret = device.regret
-  return regret.samples > 0 and string.format("%d sample%s of a range: kernels of this header "
-    .. "take %.1f %% longer there than the best that was %s, at worst %.0f %%", regret.samples,
-    regret.samples == 1 and "" or "s", 100 * (regret.mean - 1),
-    device.is_virtual and "predicted" or "timed", 100 * (regret.worst - 1))
-end
-
 --- Adds figures, devices and sizes to the header's values.
 ---@param h table
 function M.add(h)
@@ -211,7 +180,8 @@ function M.add(h)
     for _, other in ipairs(device.others) do
       kit.append(h.other_sizes, other_values(device, other, h))
     end
-    device.index, device.range = d - 1, range_text(device)
+    device.index = d - 1
+    device.listed = #device.sizes > 0 and not device.sizes[1].sampled
     device.figures = device.is_virtual and "counted and predicted, not timed" or "timed"
     device.sizes = kit.map(device.sizes, function(size) return size_values(device, size, h.sig) end)
     h.n_tunings = h.n_tunings + #device.sizes

@@ -580,6 +580,13 @@ function M.range(options)
   return sizes.range(options, check.place())
 end
 
+--- Sizes of the calls that a program made.
+---@param file string a CSV below the spec's directory: extents, and how many calls had them
+---@return table
+function M.calls(file)
+  return sizes.calls(file, check.place())
+end
+
 --- A kernel: what a spec script returns.
 ---@param options table name, dims, extents, ragged, index, scalars, inputs, outputs, body, steps,
 --- over, also, sizes, tolerance, host
@@ -604,13 +611,14 @@ function M.kernel(options)
   for _, output in ipairs(outputs) do
     output.compared = output.compared or is_index(output.reduce) and compared_type(inputs) or nil
   end
-  local all_sizes, n_sampled, n_added =
+  local all_sizes =
     sizes.copy(options.sizes, kit.append(kit.copy(inputs), table.unpack(outputs)), place)
   return check.seal {
     kind = "kernel", place = place, name = options.name, dims = dims,
     scalars = copy_scalars(options.scalars or {}, place), inputs = inputs,
     outputs = outputs,
-    body = options.body or "", sizes = all_sizes, n_sampled = n_sampled, n_added = n_added,
+    body = options.body or "", sizes = all_sizes.list, weights = all_sizes.weights,
+    n_sampled = all_sizes.n_sampled, n_added = all_sizes.n_added, n_around = all_sizes.n_around,
     steps = options.steps and copy_steps(options.steps, inputs, place),
     ragged = options.ragged and copy_ragged(options.ragged, place),
     values = options.index and copy_computed(options, place),
@@ -626,7 +634,7 @@ end
 -- Called through core.placed, a function knows the line it was called from even where Lua has
 -- replaced the caller's frame, as in `return s.kernel { ... }`.
 for _, name in ipairs { "layout", "choose", "record", "array", "params", "range",
-                       "kernel" } do
+                       "calls", "kernel" } do
   M[name] = core.placed(M[name])
 end
 

@@ -259,7 +259,7 @@ local function put_range(out, r)
   local t = text.table { "sample", "winner", r.replayed and ">replayed" or ">time", ">GB/s",
     ">of copy", ">predicted", ">x naive" }
   for _, size in ipairs(r.sizes) do
-    local row = size.sampled and size.rows[1]
+    local row = size.sampled and not size.around and size.rows[1]
     if row and is_good(row) then
       local ns, naive_ns = time_of(row), best_naive(size)
       t:row(row.coalesced and "plain" or "warn", size.label, row.label,
@@ -267,7 +267,7 @@ local function put_range(out, r)
         row.bytes_per_s and string.format("%.0f", row.bytes_per_s / 1e9), percent(row.share),
         not row.median_ns and ns > 0 and units.ns(ns) or nil,
         naive_ns > 0 and ns > 0 and string.format("%.2f", naive_ns / ns) or nil)
-    elseif size.sampled then
+    elseif size.sampled and not size.around then
       t:row("warn", size.label, "no candidate passed")
     end
   end
@@ -277,6 +277,27 @@ local function put_range(out, r)
       t:fit(2, out.width, "winner", { "of copy", "GB/s", "x naive" })
     end
     out:table(t, 2)
+  end
+end
+
+-- What became of the sizes around listed ones, which `emit` uses: their sum only.
+local function put_around(out, r)
+  local n, sum, most, at = 0, 0.0, 0.0, nil
+  for _, size in ipairs(r.sizes) do
+    local row = size.around and size.rows[1]
+    if row and is_good(row) and time_of(row) > 0 and best_naive(size) > 0 then
+      local ratio = best_naive(size) / time_of(row)
+      n, sum = n + 1, sum + math.log(ratio)
+      if ratio > most then
+        most, at = ratio, size.label
+      end
+    end
+  end
+  if n > 0 then
+    out:put("\nsamples of the range: %d sizes around these, where the best candidates %s %.2f "
+      .. "times as fast as the naive ones, at most %.2f times (%s); --no-range leaves them "
+      .. "out\n", n,
+      r.sizes[1].counted_only and "are predicted to be" or "are", math.exp(sum / n), most, at)
   end
 end
 
@@ -349,6 +370,7 @@ function show.board(r, look)
     end
   end
   put_range(out, r)
+  put_around(out, r)
   out:put("\n%s\n", legend(r))
   return out
 end

@@ -2,9 +2,15 @@
 -- cluster's blocks; a block has as many rows as it has threads for. Where rows run along the
 -- fastest mode neighbouring threads have the same row, else neighbouring columns, or vectors of
 -- them. What several steps read is loaded once and held in registers, all loads in flight; or, of
--- rows that do not fit, read again in every step. Of ragged rows, whose lengths differ, what fits
--- is held and the rest read again; without steps they are a single one, which assigns what has
--- their elements.
+-- rows that do not fit, read again in every step. For rows of any length as many threads as a row
+-- needs, chosen at run time, hold what fits and read the rest again. Of ragged rows, whose lengths
+-- differ, what fits is held and the rest read again; without steps they are a single one, which
+-- assigns what has their elements.
+
+local MOST_ELEMENTS = 1 << 30 -- of a row, so that they are counted in 32 bits
+local REST_BYTES = 32         -- of a row's rest that a thread loads at once
+local CHUNK = 16              -- elements of a row's first part that a lane takes without a branch
+local LEAST_BYTES = 32        -- neighbours that a thread group loads at once
 
 -- ---- operands on their way ----
 
@@ -276,13 +282,15 @@ end
 
 local function doc_of(p)
   local who = p.cluster and not p.columns and "A cluster of blocks has"
+    or p.chosen and "As many threads as it keeps busy have"
     or p.lanes == 1 and "A thread has" or p.columns and p.lanes .. " threads have"
     or p.lanes == p.threads and "A block has"
     or p.lanes == 32 and "A warp has" or p.lanes .. " lanes have"
   return string.format("%s %s, %s.%s", who, not p.columns and "a row" or p.vec == 1 and "a column"
       or p.vec .. " neighbouring columns", p.is_map and "of any length"
       or p.hold == "none" and "read again in every step"
-      or p.again and "whose first elements are loaded once" or "whose elements are loaded once",
+      or (p.again or p.first) and "whose first elements are loaded once"
+      or "whose elements are loaded once",
     p.vec > 1 and not p.columns and string.format(" They move in vectors of %d.", p.vec) or "")
 end
 
@@ -292,6 +300,29 @@ local function shift_of(p, walk)
   index[last] = p.k.ragged and cuda.var(walk.first) or 0
   local with = p.g:binding(index, function(op) return p.index_values[op.number] end)
   return string.format("n_elements > 0 ? (int)(%s) : 0", p.g:text(p.start % p.vec, with))
+end
+
+-- The parts of a row that a step takes one after the other: all of it; or what is held and then,
+-- of a row that is longer, the rest, in arrays of the same names.
+local function parts(p, step, place)
+  local inside = p.place .. " < n_elements"
+  local all = { items = "kItems", loop = p.step_loop, place = place, apart = step.apart,
+    skip = p.chunk_skip, inside = p.first and "item < n_mine" or inside }
+  all.apart_place = row_streams.place_of(p, step.apart, place)
+  all.declared = p.declare(step.apart,
+    (p.odd or row_streams.any_updated(step.apart)) and " = {}")
+  if not p.first then
+    return { all }
+  end
+  local held = kit.map(p.held, function(x) return #step.reads[x.op.number] > 0 and x or nil end)
+  local rest = { items = "kNext", place = "first + " .. place, apart = held, inside = inside,
+    skip = string.format("if (%s >= n_elements) break;", p.place) }
+  rest.apart_place = rest.place
+  rest.loop = string.format("for (int first = %s * kItems%s; first < %s; first += %s * kNext%s) ",
+    p.lanes_text, p.vec > 1 and " * kVec" or "", p.n_span, p.lanes_text,
+    p.vec > 1 and " * kVec" or "")
+  rest.declared = kit.each(held, "{type} {name}[kNext] = {};")
+  return { all, rest }
 end
 
 -- How the elements of a row are counted, and the template's texts for it.
@@ -306,12 +337,21 @@ local function plan_row(p)
     and "for (long long first = 0; first < " .. p.n_span .. "; first += kLanes * kItems" ..
       (p.along > 1 and " * kVec) " or ") ") or ""
   p.place_type = p.again and "long long" or "int"
-  local text = p.along > 1 and "(item * kLanes + lane) * kVec" or "item * kLanes + lane"
+  local text = string.format(p.along > 1 and "(item * %s + lane) * kVec" or "item * %s + lane",
+    p.lanes_text)
   local behind = p.odd and " - shift" or ""
-  p.place_text = (p.again and "first + " or "") .. text .. behind
+  local place = (p.again and "first + " or "") .. text .. behind
   p.held_text = row_streams.place_of(p, p.held, p.again and not p.odd
     and "(long long)(" .. text .. ")" or text .. behind)
-  p.apart_text = function(step) return row_streams.place_of(p, step.apart, p.place_text) end
+  p.held_skip = p.first and "if (item >= n_mine) break;" or ""
+  local chunk = math.max(1, CHUNK // p.along)
+  p.chunk_skip = p.first and p.items > chunk
+    and string.format("if (item %% %d == 0 && item >= n_mine) break;", chunk) or ""
+  p.lane_count = p.first and string.format("// %s of the row that the lane has\n"
+    .. "const int n_mine = (%s - lane + %s - 1) %s;", p.vec > 1 and "vectors" or "elements",
+    p.vec > 1 and "(" .. p.n_span .. " + kVec - 1) / kVec" or p.n_span, p.lanes_text,
+    p.chosen and ">> log_lanes" or "/ kLanes") or ""
+  p.parts = function(step) return parts(p, step, place) end
   p.held_doc = (p.again and "the row's first elements" or "the " .. p.line)
     .. ", all loads before the first use" .. ((p.odd or row_streams.any_updated(p.held)) and ""
       or "; lanes after its end load what it ends with")
@@ -328,7 +368,7 @@ local function share_out(k, c)
   local blocks, single = c.blocks or math.max(c.lanes // c.threads, 1), c.vec == 1
   local p = {
     k = k, threads = c.threads, lanes = c.lanes * (c.blocks or 1), vec = c.vec, items = c.items,
-    hold = c.hold, evict = c.evict, cluster = blocks > 1 and blocks,
+    hold = c.hold, evict = c.evict, cluster = blocks > 1 and blocks, first = c.hold == "first",
     again = c.hold == "none" or k.ragged ~= nil, is_map = not k.steps, odd = c.start == "any",
     index = {}, values = {}, value_names = {}, element_names = {}, static_shared_bytes = 0,
   }
@@ -340,6 +380,8 @@ local function share_out(k, c)
   elseif not p.columns and (c.blocks and p.cluster or c.lanes > 32 and c.lanes < c.threads) then
     return nil, "a warp, the block or the whole cluster has a row"
   end
+  p.chosen = p.first and not p.cluster -- how many lanes have a row, at run time
+  p.lanes_text = p.chosen and "lanes" or "kLanes"
   p.side, p.along = c.threads // c.lanes, p.columns and 1 or c.vec
   p.of = p.columns and (single and "[0]" or "[e]") or ""
   p.shape = p.columns and (single and "[1]" or "[kVec]") or ""
@@ -359,6 +401,43 @@ local function name_lines(p)
   p.thread_number = p.cluster and "(blockIdx.x % kBlocks * kThreads + threadIdx.x)" or "threadIdx.x"
   p.first_column = string.format(p.vec > 1 and "(%s) * kVec" or "%s",
     block .. " * (long long)kSide + threadIdx.x % kSide")
+end
+
+-- How many lanes have a row of so many elements, each of so many bytes.
+local function choose_lanes(p, many, bytes)
+  local shares = kit.ceil_div(many, p.items * p.vec)
+  p.shares, p.least = p.g:text(shares), 1
+  while 2 * p.least * p.vec * bytes <= LEAST_BYTES do
+    p.least = 2 * p.least
+  end
+  local lanes = p.least
+  p.lanes_chosen = lanes + 0 * shares
+  while lanes < p.threads do
+    p.lanes_chosen = p.lanes_chosen + lanes * (0 * shares + lanes):lt(shares)
+    lanes = 2 * lanes
+  end
+end
+
+-- How many elements a row may have. Of rows of which the first are held: how many threads have one,
+-- and what they have at once of the rest.
+local function name_length(p, many)
+  local bytes, most = 0, p.lanes * p.items * p.along - (p.odd and p.vec - 1 or 0)
+  p.next_constant = ""
+  if not p.again then
+    p.g:require(many:le(p.first and MOST_ELEMENTS or most))
+  end
+  if not p.first then
+    return
+  end
+  for _, x in ipairs(p.held) do
+    bytes = bytes + (x.f and x.op.record.fields[x.f].bytes or x.op.record.bytes)
+  end
+  p.next_constant = string.format("constexpr int kNext = %d; // %s at once of what follows them",
+    math.max(1, math.min(p.items, REST_BYTES // (p.vec * bytes))),
+    p.vec > 1 and "vectors" or "elements")
+  if p.chosen then
+    choose_lanes(p, many + (p.odd and p.vec - 1 or 0), bytes)
+  end
 end
 
 local function plan(k, c)
@@ -391,10 +470,7 @@ local function plan(k, c)
   end
   local rows = reduce.count(k, p.kept)
   p.n_rows = g:text(rows)
-  if not p.again then
-    local most = p.lanes * p.items * p.along - (p.odd and p.vec - 1 or 0)
-    g:require((reduce.count(k, p.reduced) + 0 * k.extents[1]):le(most))
-  end
+  name_length(p, reduce.count(k, p.reduced) + 0 * k.extents[1])
   plan_row(p)
   p.load = function(list) return row_streams.loads(p, list) end
   p.load_inside = function(list) return row_streams.loads_inside(p, list) end
@@ -406,9 +482,13 @@ local function plan(k, c)
   end
   p.combine = p.columns and (p.cluster and "combine_columns_cluster<kThreads, kSide, kBlocks>"
     or "combine_columns<kThreads, kSide>")
-    or p.cluster and "combine_cluster<kThreads, kBlocks>" or "combine_row<kLanes>"
+    or p.cluster and "combine_cluster<kThreads, kBlocks>"
+    or p.chosen and "combine_lanes<kThreads>" or "combine_row<kLanes>"
+  p.combine_lanes = p.chosen and ", lanes" or ""
   local n_rows_block = p.columns and p.side * p.vec or math.max(p.side, 1)
-  p.grid = kit.ceil_div(rows + 0 * k.extents[1], n_rows_block) * (p.cluster or 1)
+  rows = rows + 0 * k.extents[1]
+  p.grid = p.chosen and kit.ceil_div(rows * p.lanes_chosen, p.threads)
+    or kit.ceil_div(rows, n_rows_block) * (p.cluster or 1)
   p.traffic, p.doc = traffic(p), doc_of(p)
   return g:plan(p)
 end
@@ -482,10 +562,11 @@ local function facts(k)
 end
 
 local WHERE = {
-  "lanes * vec < 2 * many or lanes == 1",
+  "lanes * vec < 2 * many or lanes == 1 or hold == 'first'",
   -- what is held covers a row, and not much more
-  "hold == 'none' or lanes * vec * items >= many",
-  "hold == 'none' or items == 1 or (items <= 16 and lanes * vec * (items - 1) < many)"
+  "hold == 'none' or hold == 'first' or lanes * vec * items >= many",
+  "hold == 'none' or hold == 'first' or items == 1"
+    .. " or (items <= 16 and lanes * vec * (items - 1) < many)"
     .. " or (items > 16 and lanes * vec * (items - 4) < many)"
     .. " or (items == 64 and lanes * vec * 32 < many)",
   -- and it fits the registers: half of the 64 that a thread has where there are 1,024
@@ -495,11 +576,20 @@ local WHERE = {
   "hold ~= 'packed' or (values > held and vec == fit and vec >= 4 and lanes == threads"
     .. " and threads >= 512 and vec * items * values > 128)",
   "hold ~= 'none' or evict == 'none'",
-  "start == 'vector' or (vec == odd and vec > fit)",
+  "start == 'vector' or (vec == odd and (vec > fit or (hold == 'first' and odd > 1)))",
+  -- rows of any length: 32 to 128 bytes of one in a thread; more threads for longer rows
+  "hold ~= 'first' or (lanes >= threads and threads >= 128 and evict == 'streaming'"
+    .. " and (vec == 1 or start == 'any' or (vec == fit and (odd == 1 or vec == odd))))",
+  "hold ~= 'first' or (held > 0 and vec * items * held >= 32"
+    .. " and (items == 1 or items == 2 or items == 4 or items == 8 or items == 32)"
+    .. " and (threads < 1024 or vec * items * held <= 64))",
+  "hold ~= 'first' or threads == 128 or many > 8 * threads",
+  "hold ~= 'first' or threads >= 512 or many <= 64 * threads",
 }
 local ALONG = {
   "lanes <= 32 or lanes >= threads", "lanes <= 32 or threads <= 512 or many > 2048",
-  "vec == fit or start == 'any' or (2 * vec == fit and items <= 4) or (keeps == 1 and vec == 1)",
+  "vec == fit or start == 'any' or (2 * vec == fit and items <= 4) or (keeps == 1 and vec == 1)"
+    .. " or hold == 'first'",
   "lanes >= 32 or (hold == 'registers' and items <= 4)",
   -- what is read again: rows that a block can hardly hold; 16 to 64 bytes of each array in flight
   "hold ~= 'none' or held == 0 or many * held > 65536",
@@ -507,13 +597,16 @@ local ALONG = {
     .. " and (items == 1 or items == 2 or items == 4)"
     .. " and (vec * items * widest <= 32 or (threads < 1024 and vec * items * widest <= 64)))",
   -- clusters of 2 to 8 blocks, for rows that the registers of one cannot hold
-  "lanes <= threads or (cc >= 90 and lanes <= 8 * threads and hold == 'registers'"
+  "lanes <= threads or (cc >= 90 and lanes <= 8 * threads"
+    .. " and (hold == 'registers' or (hold == 'first' and threads == 512 and lanes >= 2048"
+    .. " and vec * items * held >= 64 and lanes * vec * items < 4 * many))"
     .. " and many * held > 131072 and threads >= 256)",
 }
 
 -- Columns: those that a block has side by side fill sectors of 32 bytes.
 local COLUMNS = {
-  "vec == fit or 2 * vec == fit or 4 * vec == fit", "threads >= 128", "lanes <= threads",
+  "hold ~= 'first'", "vec == fit or 2 * vec == fit or 4 * vec == fit", "threads >= 128",
+  "lanes <= threads",
   "threads // lanes * vec * widest >= 32 or threads // lanes * vec >= kept",
   "threads // lanes * vec * widest <= 256 or threads // lanes == 32 or lanes == 1",
   "threads // lanes * vec < 2 * kept", "threads // lanes <= 32 or vec == 1",
@@ -540,7 +633,8 @@ local COLUMNS = {
 -- Rows of different lengths: what is held covers those of mean length, and not much more.
 local RAGGED = {
   "vec == 1 or start == 'any'", "start == 'vector' or (vec == odd and odd > 1)",
-  "hold ~= 'packed'", "lanes <= threads", "items <= 8", "lanes * vec < 4 * many or lanes == 1",
+  "hold ~= 'packed' and hold ~= 'first'", "lanes <= threads", "items <= 8",
+  "lanes * vec < 4 * many or lanes == 1",
   "hold ~= 'none' or held == 0 or evict == 'none'",
   "hold == 'none' or (held > 0 and vec * items * values <= 64 and lanes * vec * items >= many)",
   "hold == 'none' or items == 1 or lanes * vec * (items - 1) < 2 * many",
@@ -567,9 +661,9 @@ local function axes(k)
     { "vec", { 16, 8, 4, 2, 1 }, key = "vec=", doc = "neighbouring elements in a vector" },
     { "start", { "vector", "any" }, key = "start=",
       doc = "where rows start: on a whole vector, or anywhere, then the first one is shared" },
-    { "hold", { "registers", "packed", "none" }, key = "hold=",
+    { "hold", { "registers", "packed", "none", "first" }, key = "hold=",
       doc = "what several steps read: registers: held, as values too; packed: held as loaded; "
-        .. "none: read again" },
+        .. "none: read again; first: what fits is held, by as many lanes as a row needs" },
     { "items", { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 20, 24, 28, 32, 64 },
       key = "items=", doc = "vectors of a row that a thread has at once" },
     { "evict", { "none", "streaming" }, key = "evict=",

@@ -57,12 +57,14 @@ static const struct {
 
 // Which kernel a call takes, and why.
 typedef struct transpose_choice {
-  const char *variant;  // null: nothing is launched
-  const char *device;   // whose tuning decided, null: nobody's
-  const char *match;    // how that device matches the current one
-  const char *size;     // the tuned size whose kernel it is, null: none
-  const char *reason;   // where the call lies among the tuned sizes; why naive, why nothing
+  const char *variant;     // null: nothing is launched
+  const char *device;      // whose tuning decided; null: nothing is launched
+  const char *match;       // how that device matches the current one
+  const char *size;        // the listed size that the call has; null: none
+  const char *reason;      // the branch of the rule; why nothing is launched
+  const char *instead_of;  // the variant that would come first, and cannot take the arguments
 } transpose_choice;
+enum { transpose_n_variants = 2 };
 
 #ifndef SECTILE_NO_RUNTIME
 // The arguments of one call, by name.
@@ -71,6 +73,7 @@ typedef struct transpose_args {
   float *b;
   long long n_row;
   long long n_col;
+  int variant;  // 0: by the rule; k: variant number k - 1, an error where it does not take the call
 } transpose_args;
 
 #ifdef __cplusplus
@@ -87,6 +90,7 @@ cudaError_t transpose_launch(const transpose_args *args, cudaStream_t stream);
 
 // What transpose would do with these arguments on the current device.
 transpose_choice transpose_variant(const float *a, float *b, long long n_row, long long n_col);
+transpose_choice transpose_variant_of(const transpose_args *args);
 
 #ifdef __cplusplus
 }
@@ -148,6 +152,7 @@ __global__ void __launch_bounds__(256) transpose_kernel(const float *__restrict_
 
 // tile 32x32.
 //   for NVIDIA H200 at row=4096 col=4096
+//   for NVIDIA H200 at any extents
 //   needs a aligned to 4, b aligned to 4
 //   source b5d2dd2f2f951d57f7cb49f51ffc2901
 #define transpose_kernel transpose_k1_tile
@@ -277,43 +282,63 @@ static const transpose_detail_variant transpose_detail_variants[] = {
     {"tile 32x32", 0, transpose_detail_k1_blocks, transpose_detail_k1_takes, transpose_detail_k1_launch},
 };
 
-// A tuned size, the variant that won it, and where that is predicted to be slower than the naive
-// one: a digit for the extents times 2^(step * k), k from -reach to reach; 1: it is.
+// The variants that a call tries, in this order, and by which branch of the rule.
+typedef struct transpose_detail_branch {
+  int variants[3];
+  const char *where;
+} transpose_detail_branch;
+static inline transpose_detail_branch transpose_detail_take(int first, int second, int third, const char *where) {
+  const transpose_detail_branch out = {{first, second, third}, where};
+  return out;
+}
+
+// NVIDIA H200: of 1 sizes. After a branch: its kernels, at how many of the sizes, and by how
+// much they miss the best that was found there, in the mean and at worst.
+static inline transpose_detail_branch transpose_detail_rule_0(const transpose_args *c) {
+  (void)c;
+  return transpose_detail_take(1, 0, 0, "any extents");  // k1_tile: 1 size, + 0.0 %, at worst + 0.0 %
+}
+
+// Listed sizes have kernels of their own.
 typedef struct transpose_detail_size {
-  long long n[2];
+  long long n[2];  // n_row, n_col
   int variant;
   const char *label;
-  int step, reach;
-  const char *slower;  // null: not known
 } transpose_detail_size;
-static const transpose_detail_size transpose_detail_sizes_0[] = {  // NVIDIA H200: n_row, n_col
-    {{4096, 4096}, 1, "row=4096 col=4096", 2, 5,
-     "1111111111111111111111110000000001100000000011000000000110000000001100000000011000000000110000000001100000000011000000000"},
+static const transpose_detail_size transpose_detail_sizes_0[] = {
+    {{4096, 4096}, 1, "row=4096 col=4096"},
 };
 
 typedef struct transpose_detail_device {
   const char *name;
   int major, minor, sms;
+  transpose_detail_branch (*rule)(const transpose_args *c);
   const transpose_detail_size *sizes;
   int n_sizes;
 } transpose_detail_device;
 static const transpose_detail_device transpose_detail_devices[] = {
-    {"NVIDIA H200", 9, 0, 132, transpose_detail_sizes_0, 1},
+    {"NVIDIA H200", 9, 0, 132, transpose_detail_rule_0, transpose_detail_sizes_0, 1},
 };
 
 // ---- Which variant a call takes. Every header has this text.
 
 // The current device, as far as the choice goes.
 typedef struct transpose_detail_place {
-  const transpose_detail_device *device;  // null: none matches
+  const transpose_detail_device *device;  // whose rule it has
   int match, shared_bytes;
 } transpose_detail_place;
 
-// 3: same device model, 2: same compute capability, 1: same major version, 0: none.
+// 3: same device model, 2: same compute capability, 1: same major version, 0: another one.
 static inline int transpose_detail_match(const transpose_detail_device *d, const struct cudaDeviceProp *here) {
   if (d->major != here->major) return 0;
   if (d->minor != here->minor) return 1;
   return d->sms == here->multiProcessorCount && strcmp(d->name, here->name) == 0 ? 3 : 2;
+}
+
+// How far away a compute capability is: by its major version, then by its minor one.
+static inline int transpose_detail_far(const transpose_detail_device *d, const struct cudaDeviceProp *here) {
+  const int major = d->major - here->major, minor = d->minor - here->minor;
+  return 1000 * (major < 0 ? -major : major) + (minor < 0 ? -minor : minor);
 }
 
 // The tuned device that matches the current one best, the first among equals. Reading a
@@ -333,19 +358,20 @@ static inline cudaError_t transpose_detail_find_place(transpose_detail_place *he
     struct cudaDeviceProp properties;
     error = cudaGetDeviceProperties(&properties, ordinal);
     if (error != cudaSuccess) return error;
-    int best = 0;
-    found = 1;
+    int best = -1, least = 0;
     for (int k = 0; k < n_devices; k++) {
       const int match = transpose_detail_match(&transpose_detail_devices[k], &properties);
-      if (match > best) {
+      const int far = transpose_detail_far(&transpose_detail_devices[k], &properties);
+      if (match > best || (match == best && far < least)) {
         best = match;
+        least = far;
         found = 1 + best + 4 * k;
       }
     }
     if (ordinal < n_kept) kept[ordinal] = found;
   }
   here->match = (found - 1) % 4;
-  here->device = here->match > 0 ? &transpose_detail_devices[(found - 1) / 4] : NULL;
+  here->device = &transpose_detail_devices[(found - 1) / 4];
   return cudaSuccess;
 }
 
@@ -358,105 +384,51 @@ static inline bool transpose_detail_takes(const transpose_detail_variant *v, con
          v->takes(c);
 }
 
-// a / b, an extent of 0 taken for 1.
-static inline double transpose_detail_ratio(long long a, long long b) {
-  return (double)(a < 1 ? 1 : a) / (double)(b < 1 ? 1 : b);
-}
-
-// How far a call is from a tuned size: by how much each extent differs, all multiplied. 1: equal.
-static inline double transpose_detail_distance(const transpose_detail_size *t, const long long *n) {
-  double product = 1;
-  for (int k = 0; k < transpose_detail_n_extents; k++) {
-    product *= n[k] < t->n[k] ? transpose_detail_ratio(t->n[k], n[k]) : transpose_detail_ratio(n[k], t->n[k]);
-  }
-  return product;
-}
-
-// Where a call lies among the sizes tuned on the device.
-static inline const char *transpose_detail_range(const transpose_detail_device *d, const transpose_detail_size *t, const long long *n) {
-  if (transpose_detail_distance(t, n) == 1) return "tuned size";
-  for (int k = 0; k < transpose_detail_n_extents; k++) {
-    bool below = false, above = false;
-    for (int s = 0; s < d->n_sizes; s++) {
-      below = below || d->sizes[s].n[k] <= n[k];
-      above = above || d->sizes[s].n[k] >= n[k];
-    }
-    if (!below || !above) return "outside the tuned sizes";
-  }
-  return "between tuned sizes";
-}
-
-// The number k of the shape next to `ratio` times the tuned extent, the one below or `above`, and
-// never beyond the last.
-static inline int transpose_detail_shape(double ratio, const transpose_detail_size *t, bool above) {
-  double shape = 1;  // 2^(step * k)
-  int k = 0;
-  for (; k < t->reach && (above ? shape < ratio : shape * (double)(1 << t->step) <= ratio); k++) {
-    shape *= (double)(1 << t->step);
-  }
-  for (; k > -t->reach && (above ? shape / (double)(1 << t->step) >= ratio : shape > ratio); k--) {
-    shape /= (double)(1 << t->step);
-  }
-  return k;
-}
-
-// Whether one of the shapes around the call says that the kernel is slower than naive there.
-static inline bool transpose_detail_slower(const transpose_detail_size *t, const long long *n) {
-  if (t->slower == NULL) return false;
-  for (int corner = 0; corner < 1 << transpose_detail_n_dims; corner++) {
-    int at = 0;
-    for (int d = 0; d < transpose_detail_n_dims; d++) {
-      const int k = transpose_detail_shape(transpose_detail_ratio(n[d], t->n[d]), t, (corner >> d & 1) != 0);
-      at = at * (2 * t->reach + 1) + k + t->reach;
-    }
-    if (t->slower[at] == '1') return true;
-  }
-  return false;
-}
-
 typedef struct transpose_detail_choice {
-  int variant;  // -1: none
-  int match;
-  const transpose_detail_device *device;  // with its size: whose variant it is, null: naive
-  const transpose_detail_size *size;
+  int variant, wanted;  // `wanted` does not take the call, where it is another one; -1: none
+  transpose_detail_place here;
+  const transpose_detail_size *size;  // null: by a branch of the rule
   const char *reason;
 } transpose_detail_choice;
 
-// Of the device's tuned sizes the nearest whose variant is right for the call and worth it.
-static inline void transpose_detail_choose_tuned(const transpose_args *c, const transpose_detail_place *here, transpose_detail_choice *out) {
+// The kernel of a listed size, else those of a branch in turn, else the naive variant.
+static inline void transpose_detail_choose_tuned(const transpose_args *c, transpose_detail_choice *out) {
+  const transpose_detail_device *const d = out->here.device;
+  const transpose_detail_branch branch = d->rule(c);
   long long n[transpose_detail_n_extents];
-  double best = 0;
   transpose_detail_extents(n, c);
-  out->reason = "no kernel of this device is right for these arguments";
-  for (int k = 0; k < here->device->n_sizes; k++) {
-    const transpose_detail_size *const t = &here->device->sizes[k];
-    const double away = transpose_detail_distance(t, n);
-    if ((out->variant >= 0 && away >= best) || !transpose_detail_takes(&transpose_detail_variants[t->variant], c, here)) continue;
-    if (away != 1 && transpose_detail_slower(t, n)) {
-      if (out->variant < 0) {
-        out->reason = "tuned kernels are predicted to be slower than naive here";
-      }
-      continue;
-    }
-    const transpose_detail_choice chosen = {t->variant, here->match, here->device, t, transpose_detail_range(here->device, t, n)};
-    *out = chosen;
-    best = away;
+  for (int k = 0; k < d->n_sizes && out->size == NULL; k++) {
+    if (memcmp(n, d->sizes[k].n, sizeof n) == 0) out->size = &d->sizes[k];
   }
+  const int tries[] = {out->size != NULL ? out->size->variant : branch.variants[0],
+                       branch.variants[0], branch.variants[1], branch.variants[2], 0};
+  int k = 0;
+  while (k < 5 && !transpose_detail_takes(&transpose_detail_variants[tries[k]], c, &out->here)) k++;
+  if (k > 0) out->size = NULL;
+  out->reason = out->size != NULL ? "tuned size" : branch.where;
+  out->wanted = tries[0];
+  out->variant = k < 5 ? tries[k] : -1;
 }
 
 // Which variant a call that has work takes.
 static inline cudaError_t transpose_detail_choose(const transpose_args *c, transpose_detail_choice *out) {
-  transpose_detail_place here = {NULL, 0, 0};
-  const cudaError_t error = transpose_detail_find_place(&here);
-  const transpose_detail_choice none = {-1, 0, NULL, NULL, NULL};
+  const transpose_detail_choice none = {-1, -1, {NULL, 0, 0}, NULL, NULL};
   *out = none;
+  const cudaError_t error = transpose_detail_find_place(&out->here);
   if (error != cudaSuccess) {
     out->reason = cudaGetErrorString(error);
     return error;
   }
-  out->reason = "no device of this major version was tuned";
-  if (here.device != NULL) transpose_detail_choose_tuned(c, &here, out);
-  if (out->variant < 0 && transpose_detail_takes(&transpose_detail_variants[0], c, &here)) out->variant = 0;
+  if (c->variant != 0) {
+    const int k = c->variant - 1;
+    const bool takes = k >= 0 && k < transpose_n_variants &&
+                       transpose_detail_takes(&transpose_detail_variants[k], c, &out->here);
+    out->variant = out->wanted = takes ? k : -1;
+    out->reason = takes ? "the arguments name this variant"
+                        : "invalid value: there is no such variant, or it does not take them";
+    return takes ? cudaSuccess : cudaErrorInvalidValue;
+  }
+  transpose_detail_choose_tuned(c, out);
   if (out->variant >= 0) return cudaSuccess;
   out->reason = "invalid configuration: more than 2^31 - 1 blocks";
   if (transpose_detail_variants[0].blocks(c) > transpose_detail_max_blocks) return cudaErrorInvalidConfiguration;
@@ -500,39 +472,44 @@ static inline cudaError_t transpose_detail_launch(const transpose_args *c, cudaS
 }
 
 static inline transpose_choice transpose_detail_describe(const transpose_args *c) {
-  static const char *const matches[] = {"none", "same major version",
+  static const char *const matches[] = {"other major version, the nearest that was tuned",
+                                       "same major version",
                                        "same compute capability, other model",
                                        "same device model"};
   cudaError_t error = cudaSuccess;
-  transpose_detail_choice chosen = {-1, 0, NULL, NULL, NULL};
+  transpose_detail_choice chosen;
   const char *why = transpose_detail_no_work(c, &error);
   if (why == NULL && transpose_detail_choose(c, &chosen) != cudaSuccess) why = chosen.reason;
-  transpose_choice out = {NULL, NULL, matches[0], NULL, why};
+  transpose_choice out = {NULL, NULL, "none", NULL, why, NULL};
   if (why == NULL) {
     out.variant = transpose_detail_variants[chosen.variant].label;
-    out.device = chosen.device != NULL ? chosen.device->name : NULL;
-    out.match = matches[chosen.match];
+    out.device = chosen.here.device->name;
+    out.match = matches[chosen.here.match];
     out.size = chosen.size != NULL ? chosen.size->label : NULL;
     out.reason = chosen.reason;
+    out.instead_of = chosen.wanted != chosen.variant ? transpose_detail_variants[chosen.wanted].label : NULL;
   }
   return out;
 }
-
 #ifdef transpose_IMPLEMENTATION
 #define transpose_LINKAGE
 #else
 #define transpose_LINKAGE inline
 #endif
 transpose_LINKAGE cudaError_t transpose(const float *a, float *b, long long n_row, long long n_col, cudaStream_t stream) {
-  const transpose_args call = {a, b, n_row, n_col};
+  const transpose_args call = {a, b, n_row, n_col, 0};
   return transpose_detail_launch(&call, stream);
 }
 transpose_LINKAGE cudaError_t transpose_launch(const transpose_args *args, cudaStream_t stream) {
   return args == NULL ? cudaErrorInvalidValue : transpose_detail_launch(args, stream);
 }
 transpose_LINKAGE transpose_choice transpose_variant(const float *a, float *b, long long n_row, long long n_col) {
-  const transpose_args call = {a, b, n_row, n_col};
+  const transpose_args call = {a, b, n_row, n_col, 0};
   return transpose_detail_describe(&call);
+}
+transpose_LINKAGE transpose_choice transpose_variant_of(const transpose_args *args) {
+  const transpose_choice none = {NULL, NULL, "none", NULL, "invalid value: no arguments", NULL};
+  return args == NULL ? none : transpose_detail_describe(args);
 }
 #undef transpose_LINKAGE
 #endif  // __CUDACC_RTC__

@@ -1,11 +1,13 @@
-// Headers tuned on each described device, and on each two of them, called on every one: whose kernel
-// a call takes, and what it says of the match. The kernel of device d has 32 * (d + 2) threads, the
-// naive variant 32. Of two devices that match equally the second was tuned later.
+// Headers tuned on each described device, and on each two of them, called on every one: whose
+// kernel a call takes, and what it says of the match. The kernel of device d has 32 * (d + 2)
+// threads. Of two devices that match equally the nearer one counts, then the second, which was
+// tuned later.
 #include "pairs.h"
 
 #include "fake_cudart.cuh"
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 static const FakeDevice kDevices[] = {DEVICES};
@@ -18,22 +20,29 @@ static int level(int tuned, int here) {
   return tuned == here ? 3 : a.major != b.major ? 0 : a.minor != b.minor ? 1 : 2;
 }
 
+static int far(int tuned, int here) {
+  const FakeDevice &a = kDevices[tuned], &b = kDevices[here];
+  return 1000 * std::abs(a.major - b.major) + std::abs(a.minor - b.minor);
+}
+
 template <class Launch, class Variant>
 static void check_pair(int a, int b, Launch launch, Variant variant) {
-  static const char *const words[] = {"none", "same major version",
-                                      "same compute capability, other model", "same device model"};
+  static const char *const words[] = {"other major version, the nearest that was tuned",
+                                      "same major version", "same compute capability, other model",
+                                      "same device model"};
   const float *in = reinterpret_cast<const float *>(4096);
   float *out = reinterpret_cast<float *>(8192);
   for (int here = 0; here < kCount; here++) {
-    const int taken = level(a, here) > level(b, here) ? a : b;
+    const bool same = level(a, here) == level(b, here);
+    const bool first = same ? far(a, here) < far(b, here) : level(a, here) > level(b, here);
+    const int taken = first ? a : b;
     const int match = level(taken, here);
     fake_device = kDevices[here];
     const auto said = variant(in, out, 64);
     const bool launched = launch(in, out, 64, nullptr) == cudaSuccess;
-    const unsigned threads = match == 0 ? 32 : 32 * (taken + 2);
-    const bool device_right = match == 0 ? said.device == nullptr
-                                         : said.device != nullptr &&
-                                               std::strcmp(said.device, kDevices[taken].name) == 0;
+    const unsigned threads = 32 * (taken + 2);
+    const bool device_right =
+        said.device != nullptr && std::strcmp(said.device, kDevices[taken].name) == 0;
     cases++;
     if (!launched || fake_launch.threads != threads || std::strcmp(said.match, words[match]) != 0 ||
         !device_right) {

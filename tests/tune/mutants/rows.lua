@@ -44,6 +44,8 @@ local candidates = {
     "rows threads=256 lanes=32 vec=2 blocks=1 hold=registers items=4 evict=none" },
   columns = { "columns",
     "rows threads=256 lanes=32 vec=2 blocks=4 hold=registers items=1 evict=none" },
+  first = { "spec",
+    "rows threads=512 lanes=512 vec=4 start=vector hold=first items=2 evict=streaming" },
   odd = { "odd", "rows threads=64 lanes=32 vec=4 start=any hold=registers items=2 evict=none" },
 }
 
@@ -71,8 +73,8 @@ local mutants = {
   -- what is computed behind the end of a row
   { "bound", "block", "rows.cu", "inside ? $(step.mine .. of) : before", "$(step.mine .. of)" },
   -- elements twice, where a row is read again
-  { "loop", "again", "rows.cu", "$(step_loop){",
-    '$(string.gsub(step_loop, "kItems %* kVec", "kVec")){' },
+  { "loop", "again", "rows.cu", "$(part.loop){",
+    '$(string.gsub(part.loop, "kItems %* kVec", "kVec")){' },
   -- loads behind the end of a row
   { "bound", "block", streams, '"min(%s, n_elements - %d)"', '"%s"' },
   -- rows beyond the last
@@ -90,6 +92,17 @@ local mutants = {
   { "index", "cluster", "rows.cu", "blockIdx.x % kBlocks * kThreads +", "" },
   -- what there is once a row, of half the rows
   { "bound", "part", "rows.cu", "if (lane == 0) {", "if (threadIdx.x == 0) {" },
+
+  -- rows of any length: lanes of other rows, and warps; a missing barrier
+  { "bound", "first", reduce, "distance < lanes)", "distance <= lanes)" },
+  { "index", "first", reduce, "threadIdx.x / 32 & -(lanes / 32)", "0" },
+  { "barrier", "first", reduce, "    __syncthreads();\n    const int first",
+    "    const int first" },
+  -- blocks too few; elements that are lost, or taken twice
+  { "bound", "first", strategy, "lanes):lt(shares)", "2 * lanes):lt(shares)" },
+  { "loop", "first", strategy, 'first += %s * kNext%s', 'first += %s * (kNext + 1)%s' },
+  { "bound", "first", strategy, "kItems%s; first", "kItems%s + 4; first" },
+  { "bound", "first", strategy, '- lane + %s - 1)', '- lane + %s - 2)' },
 
   -- columns
   { "index", both, "rows.cu", "$(thread_number) / kSide", "$(thread_number) % kLanes" },

@@ -1,0 +1,45 @@
+/* What each kernel takes at each size, and what it loses against the best that was found there. A
+ * size counts twice: arrays as cudaMalloc gives them, and arrays that begin an element further,
+ * which some kernels do not take. */
+#include "emit/emit_rule.h"
+
+#include <math.h>
+
+#define ALIGNED 0.75 /* weight of a size with arrays of cudaMalloc; the rest begins elsewhere */
+#define DOUBLED 0.25 /* the loss (of the logarithm) that costs twice as much as it is */
+
+void emit_matrix_new(emit_matrix *out, sct_arena *arena, int n_kernels, int n_samples) {
+  const int n = n_kernels * n_samples;
+  *out = (emit_matrix){.n_kernels = n_kernels, .n_samples = n_samples, .naive = -1};
+  out->ns = SCT_ARENA_NEW(arena, double, n + 1);
+  out->tried = SCT_ARENA_NEW(arena, bool, n + 1);
+  out->plain = SCT_ARENA_NEW(arena, bool, n_kernels + 1);
+  out->total = SCT_ARENA_NEW(arena, bool, n_kernels + 1);
+  for (int k = 0; k < n; k++) {
+    out->ns[k] = INFINITY;
+  }
+}
+
+double emit_cost(double loss) {
+  return loss * (1 + loss / DOUBLED);
+}
+
+void emit_matrix_rate(emit_matrix *m, sct_arena *arena) {
+  m->n_cells = m->n_samples * EMIT_SITUATIONS;
+  m->loss = SCT_ARENA_NEW(arena, double, m->n_kernels * m->n_cells + 1);
+  m->weight = SCT_ARENA_NEW(arena, double, m->n_cells + 1);
+  for (int cell = 0; cell < m->n_cells; cell++) {
+    const int sample = cell / EMIT_SITUATIONS, offset = cell % EMIT_SITUATIONS;
+    double best = INFINITY;
+    for (int k = 0; k < m->n_kernels; k++) {
+      const int at = k * m->n_samples + sample;
+      best = m->tried[at] && (m->plain[k] || !offset) ? fmin(best, m->ns[at]) : best;
+    }
+    m->weight[cell] = isinf(best) ? 0 : offset ? 1 - ALIGNED : ALIGNED;
+    for (int k = 0; k < m->n_kernels; k++) {
+      const double ns = m->ns[k * m->n_samples + sample];
+      const bool runs = isfinite(ns) && isfinite(best) && (m->plain[k] || !offset);
+      m->loss[k * m->n_cells + cell] = runs ? fmax(log(ns / best), 0) : INFINITY;
+    }
+  }
+}
