@@ -87,7 +87,7 @@ void sct_case_allowed(sct_measure *m, const sct_kernel_code *code, const sct_cas
  * took more than a minute. Fewer rows of other lengths are among the cases. A user's kernel may
  * have a block for a row, and an index of rows that is too narrow: twice as many. Where each of few
  * elements has a block for each of many bins there is little else: four times, until there are
- * enough. */
+ * enough, and more of the least cases, where there are none of less. */
 #define MAX_VIRTUAL_THREADS ((int64_t)1 << 18)
 
 static bool has_too_many_threads(const sct_measure *m, const sct_kernel_code *code,
@@ -133,7 +133,7 @@ static bool is_large(const sct_measure *m, const sct_case *c) {
 bool sct_case_takes_long(const sct_measure *m, const sct_kernel_code *code, const sct_case *c,
                          int n_others) {
   const bool is_enough = n_others >= ENOUGH;
-  const int times = !is_enough ? 4 : code->n_params > 0 ? 2 : 1;
+  const int times = n_others == SCT_LEAST_CASES ? 64 : !is_enough ? 4 : code->n_params > 0 ? 2 : 1;
   return has_too_many_threads(m, code, c, times) || has_too_many_tests(m, c) ||
          (is_enough && is_large(m, c));
 }

@@ -76,11 +76,12 @@ static bool is_exact(const sct_literals *literals, sct_type type, double x) {
   return exact;
 }
 
+/* literals: NULL: nothing is compared with, and what cancels is known to no digit. */
 static void change_lane(uint8_t *lane, const sct_literals *literals, sct_type type, double change,
                         uint64_t number, int draw) {
   const double x = sct_data_float(type, lane);
   const uint64_t random = sct_mix64(number, (uint64_t)draw);
-  const bool stays = number % 2 == 0 && is_exact(literals, type, x);
+  const bool stays = literals && number % 2 == 0 && is_exact(literals, type, x);
   if (isfinite(x) && x != 0 && !stays) {
     const double by = fmax(change, 0.75 * step_of(type));
     sct_data_put_float(lane, type, x * (random >> 32 & 1 ? 1 + by : 1 - by));
@@ -90,6 +91,8 @@ static void change_lane(uint8_t *lane, const sct_literals *literals, sct_type ty
 sct_status sct_image_change(uint8_t *image, const sct_shape *s, int op, int draw, double change,
                             sct_error *err) {
   const sct_operand *operand = s->addressing->op[op].op;
+  const bool moves = s->addressing->spec->n_moves > 0;
+  const sct_literals *const literals = moves ? NULL : &s->addressing->literals;
   int64_t offsets[SCT_PART];
   sct_walk walks[SCT_MAX_FIELDS] = {{0}};
   sct_part p = sct_part_first(s->op[op].extent, operand->n_dims, s->op[op].count);
@@ -107,7 +110,7 @@ sct_status sct_image_change(uint8_t *image, const sct_shape *s, int op, int draw
         uint8_t *const lane =
             image + offsets[k / info->lanes] + k % info->lanes * (info->bytes / info->lanes);
         const uint64_t number = (uint64_t)(p.linear * info->lanes + k);
-        change_lane(lane, &s->addressing->literals, type, change,
+        change_lane(lane, literals, type, change,
                     sct_mix64(sct_data_key(s->addressing->seed, op, f), number), draw);
       }
     }

@@ -370,7 +370,10 @@ void sct_case_allowed(sct_measure *m, const sct_kernel_code *code, const sct_cas
 int sct_tuple_variant(const sct_spec *spec, const int64_t *dims);
 /* Elements of a tuple; of one with more than SCT_MAX_VERIFY_ELEMENTS, one more than that. */
 int64_t sct_tuple_elements(const sct_spec *spec, const int64_t *dims);
-/* Would the case take very long, on this device or where there are `n_others` smaller ones? */
+#define SCT_MIN_CASES   3 /* with elements in them; fewer prove nothing */
+#define SCT_LEAST_CASES (-1)
+/* Would the case take very long, on this device or where there are `n_others` smaller ones
+ * (SCT_LEAST_CASES: there are too few)? */
 bool sct_case_takes_long(const sct_measure *m, const sct_kernel_code *code, const sct_case *c,
                          int n_others);
 /* The largest extent of a dimension, below the tuple's, with which all layouts hold; 0: none. */

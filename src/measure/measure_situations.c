@@ -177,15 +177,19 @@ static bool has_case(const sct_situations *list, const sct_case *c) {
   return has;
 }
 
-/* Unless it is there already, or takes long. */
-static void add_new(builder *b, sct_case *c) {
-  if (!sct_case_takes_long(b->m, b->code, c, b->out->n_full) && !has_case(b->out, c)) {
+/* Unless it is there already, or takes long where there are so many others. */
+static void add_beside(builder *b, sct_case *c, int n_others) {
+  if (!sct_case_takes_long(b->m, b->code, c, n_others) && !has_case(b->out, c)) {
     const sct_traits t = traits_of(b, c->dims, c->variant);
     sct_cover_add(&b->cover, &t);
     b->cost += cost_of(b, c->dims);
     b->out->n_full += c->shape.n_elements > 0;
     sct_situations_add(b->out, c, NULL);
   }
+}
+
+static void add_new(builder *b, sct_case *c) {
+  add_beside(b, c, b->out->n_full);
 }
 
 /* The case of the tuple or near it, unless it is there already or takes long. false: there is none
@@ -642,6 +646,42 @@ static void add_from_pool(builder *b) {
   }
 }
 
+#define LEAST_TIMES 3 /* an extent of the least cases, at most */
+#define MOST_TIMES  4 /* all of them */
+
+/* The case with extents so many times the least, one dimension after the other in the digits of
+ * `times`, if that is `all` times as many elements. */
+static void add_times(builder *b, int times, int all) {
+  int64_t tuple[SCT_MAX_DIMS];
+  int product = 1;
+  sct_case *c = NULL;
+  for (int d = 0; d < b->spec->n_dims; d++, times /= LEAST_TIMES) {
+    const int mine = 1 + times % LEAST_TIMES;
+    tuple[d] = b->must.unit[d] * (b->must.only[d] > 0 ? 1 : mine);
+    product *= mine;
+  }
+  if (product == all) {
+    const sct_case_want want = {.dims = tuple, .variant = variant_of(b, tuple)};
+    sct_case_allowed(b->m, b->code, &want, b->out->max_elements, &c);
+  }
+  if (c) {
+    add_beside(b, c, SCT_LEAST_CASES);
+  }
+}
+
+/* The least cases, the smallest first, where others take too long. */
+static void add_enough(builder *b) {
+  int n = 1;
+  for (int d = 0; d < b->spec->n_dims; d++) {
+    n *= LEAST_TIMES;
+  }
+  for (int all = 1; all <= MOST_TIMES; all++) {
+    for (int times = 0; times < n && b->out->n_full < SCT_MIN_CASES; times++) {
+      add_times(b, times, all);
+    }
+  }
+}
+
 /* ---- all of it ---- */
 
 /* All that decides about a list. Equal expressions of a pool have equal handles. */
@@ -714,6 +754,7 @@ void sct_situations_for(sct_measure *m, const sct_kernel_code *code, const sct_p
   }
   add_several_tiles(&b);
   add_from_pool(&b);
+  add_enough(&b);
   end(&b, traits);
   SCT_GROW(m->cases.lists, m->cases.n_lists, m->cases.cap_lists);
   m->cases.lists[m->cases.n_lists] = list;

@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#define MIN_CASES 3 /* with elements in them; fewer prove nothing */
-
 bool sct_is_naive(const sct_measure *m, const sct_binary *binary) {
   return m->has_problem && binary->cubin == m->naive.cubin && binary->ptx == m->naive.ptx &&
          strcmp(binary->entry, m->naive.entry) == 0;
@@ -827,7 +825,7 @@ static sct_status verify_once(sct_measure *m, const sct_binary *candidate, sct_v
   SCT_TRY(find_rounds(m, candidate, traits, &code, err));
   binary.code = &code;
   sct_situations_for(m, &code, traits, &list);
-  if (list->n_full < MIN_CASES) {
+  if (list->n_full < SCT_MIN_CASES) {
     sct_verdict_set(out, SCT_OUT_LAUNCH_ERROR,
                     "its requirements hold at %d of the sizes tried, too few to verify it",
                     list->n_full);

@@ -388,13 +388,28 @@ static void push_computed(lua_State *L, const sct_spec *spec) {
   }
 }
 
+static const char *step_body(const sct_step *step, bool fast) {
+  return fast && step->fast_body ? step->fast_body : step->kernel_body;
+}
+
+/* Pushes what is computed, of all steps together: elements that share a byte are named by it. */
+static void push_body(lua_State *L, const sct_spec *spec, bool fast) {
+  lua_pushstring(L, spec->n_steps > 0         ? ""
+                    : fast && spec->fast_body ? spec->fast_body
+                                              : spec->kernel_body);
+  for (int s = 0; s < spec->n_steps; s++) {
+    lua_pushfstring(L, "%s\n", step_body(&spec->steps[s], fast));
+    lua_concat(L, 2);
+  }
+}
+
 /* Pushes the steps, each with its body, its values and the numbers of the outputs it assigns. */
 static void push_steps(lua_State *L, const sct_spec *spec, bool fast) {
   lua_createtable(L, spec->n_steps, 0);
   for (int s = 0; s < spec->n_steps; s++) {
     lua_createtable(L, 0, 4);
     const sct_step *step = &spec->steps[s];
-    set_string(L, "body", fast && step->fast_body ? step->fast_body : step->kernel_body);
+    set_string(L, "body", step_body(step, fast));
     set_boolean(L, "per_row", spec->steps[s].per_row);
     set_boolean(L, "reduces", spec->steps[s].reduces);
     push_values(L, spec, s);
@@ -415,11 +430,11 @@ static void push_steps(lua_State *L, const sct_spec *spec, bool fast) {
 static void push_user_view(lua_State *L, sct_script *script, const int *layout, bool fast,
                            const bool *sizes) {
   const sct_spec *spec = script->spec;
-  const char *body = fast && spec->fast_body ? spec->fast_body : spec->kernel_body;
   const bool fast_component = fast && spec->fast_component_body;
   lua_createtable(L, 0, 16);
   set_string(L, "name", spec->name);
-  set_string(L, "body", spec->n_steps > 0 ? spec->body : body);
+  push_body(L, spec, fast);
+  lua_setfield(L, -2, "body");
   set_string(L, "component_body",
              fast_component ? spec->fast_component_body : spec->component_body);
   set_boolean(L, "moves_only", spec->n_moves > 0);

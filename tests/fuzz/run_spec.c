@@ -24,7 +24,7 @@
 
 #include <dlfcn.h>
 
-enum { MAX_PICKED = 64, RUNS_EACH = 4, MAX_BYTES = 8 << 20 };
+enum { MAX_PICKED = 64, RUNS_EACH = 4, MAX_BYTES = 8 << 20, MAX_THREADS = 16 << 20 };
 
 typedef struct picked {
   char label[256];
@@ -541,7 +541,8 @@ static int run_candidate(world *w, int k) {
     const int64_t blocks = blocks_of(w, p, n, done % 2 == 1);
     sct_str text = {0};
     fz_run run;
-    if (blocks < 1 || !fits_memory(s, p->code.layout, n)) {
+    if (blocks < 1 || blocks > MAX_THREADS / p->code.threads ||
+        !fits_memory(s, p->code.layout, n)) {
       continue;
     }
     fz_run_open(&run, s, n, p->code.layout, fz_random(&w->rng));

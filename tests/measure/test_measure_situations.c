@@ -355,6 +355,29 @@ static void test_cases_are_legal_and_distinct(void **state) {
   }
 }
 
+/* However many blocks an element has, there are as many cases as a candidate must pass, and these
+ * the least. */
+static void test_there_are_cases_of_many_blocks(void **state) {
+  (void)state;
+  static const char *const dims[] = {"i", "row col", "p q r t"};
+  for (int k = 0; k < SCT_COUNT(dims); k++) {
+    world w;
+    open_copy(&w, dims[k], 32);
+    sct_expr blocks = sct_expr_const(w.spec.pool, 4000);
+    for (int d = 0; d < w.spec.n_dims; d++) {
+      blocks = sct_expr_mul(w.spec.pool, blocks, w.spec.extent_var[d]);
+    }
+    w.kernel.code.grid = blocks;
+    w.kernel.code.threads = 1024;
+    const sct_situations *list = list_of(&w, NULL);
+    assert_int_equal(list->n_full, SCT_MIN_CASES);
+    for (int at = 0; at < list->n; at++) {
+      assert_true(list->all[at].c->shape.n_elements <= 3);
+    }
+    world_close(&w);
+  }
+}
+
 static void assert_same(const sct_situations *a, const sct_situations *b) {
   assert_int_equal(a->n, b->n);
   assert_int_equal(a->n_full, b->n_full);
@@ -417,6 +440,7 @@ int main(void) {
       cmocka_unit_test(test_lists_are_bounded),
       cmocka_unit_test(test_cases_are_legal_and_distinct),
       cmocka_unit_test(test_lists_are_the_candidates_own),
+      cmocka_unit_test(test_there_are_cases_of_many_blocks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

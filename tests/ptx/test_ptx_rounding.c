@@ -353,7 +353,7 @@ static void extremes_with_every_modifier(void **state) {
 
 /* A launch rounds up, down or at random what is to be rounded to the nearest value. */
 static void launches_round_otherwise(void **state) {
-  static const char *const names[] = {"add", "sub", "mul", "fma"};
+  static const char *const names[] = {"add", "sub", "mul", "fma", "add"}; /* the last one atomic */
   enum { N = 256, SEEDS = 32 };
   (void)state;
   sct_rng rng = sct_rng_new(64);
@@ -361,30 +361,35 @@ static void launches_round_otherwise(void **state) {
   uint64_t *const in[4] = {a, b, c, NULL};
   double off = 0; /* from what is exact, in units */
   int n = 0;
-  for (int k = 0; k < 8; k++) {
-    const bool wide = k >= 4, fused = k % 4 == 3;
+  for (int k = 0; k < 10; k++) {
+    const bool wide = k >= 5, fused = k % 5 == 3, atomic = k % 5 == 4;
+    const char *const name = names[k % 5];
     const char *const type = wide ? "f64" : "f32", *const more = fused ? ", %c" : "";
     const char *const sig = wide ? (fused ? "6666" : "666") : (fused ? "3333" : "333");
-    char text[64];
+    char text[200];
     for (int i = 0; i < N; i++) {
       for (int op = 0; op < 3; op++) {
-        const double x = ldexp(sct_rng_unit(&rng) + 0.5, (int)sct_rng_below(&rng, 12) - 6);
+        const double x = ldexp(sct_rng_unit(&rng) + 0.5, (int)sct_rng_below(&rng, 64) - 58);
         in[op][i] = wide ? b64(x) : b32((float)x);
       }
     }
     for (int up = 0; up < 2; up++) {
       eval_rounding = 0;
-      snprintf(text, sizeof text, "%s.%s.%s %%d, %%a, %%b%s", names[k % 4], up ? "rp" : "rm", type,
-               more);
+      snprintf(text, sizeof text, "%s.%s.%s %%d, %%a, %%b%s", name, up ? "rp" : "rm", type, more);
       eval(text, sig, in, N, want[up]);
       eval_rounding = up ? SCT_PTX_UP : SCT_PTX_DOWN;
-      snprintf(text, sizeof text, "%s.rn.%s %%d, %%a, %%b%s", names[k % 4], type, more);
-      eval(text, sig, in, N, got);
-      int n_other = 0; /* what is exact is known to the digits of the next type */
-      for (int i = 0; i < N; i++) {
-        n_other += got[i] != want[up][i];
+      if (atomic) {
+        snprintf(text, sizeof text,
+                 "ld.param.u64 %%w9, [po]; add.s64 %%w9, %%w9, %%w0; st.global.%s [%%w9], %%a; "
+                 "atom.global.add.%s %%d, [%%w9], %%b; ld.global.%s %%d, [%%w9]",
+                 type, type, type);
+      } else {
+        snprintf(text, sizeof text, "%s.rn.%s %%d, %%a, %%b%s", name, type, more);
       }
-      assert_in_range(n_other, 0, wide || fused ? N / 32 : 0);
+      eval(text, sig, in, N, got);
+      for (int i = 0; i < N; i++) { /* be one summand below the last digit of the next type */
+        assert_int_equal(got[i], want[up][i]);
+      }
     }
     for (eval_rounding = 1; eval_rounding <= SEEDS; eval_rounding++) {
       eval(text, sig, in, N, got);

@@ -149,10 +149,28 @@ static void halves_convert(void **state) {
   tv_close(&w);
 }
 
+/* Elements that share a byte are loaded with the byte that holds them, in steps as elsewhere. */
+static void steps_load_shared_bytes(void **state) {
+  (void)state;
+  static const char *const spec =
+      "local s = require 'sectile'\n"
+      "return s.kernel { name = 'bits', dims = { 'i', 'j' }, over = 'j',\n"
+      "  inputs = { s.array('a', s.record { { 'q', 'u32' }, { 'z', 'u1', 24 } }, s.soa) },\n"
+      "  outputs = { s.array('o', 'i32') }, steps = {\n"
+      "    { reduce = { v = { 'min', 'i32' } }, body = 'v = a.z[8];' },\n"
+      "    { body = 'o = v + a.z[23];' } }, sizes = { { i = 100, j = 300 } } }\n";
+  tv_world w;
+  tv_open_text(&w, spec, "direct threads=256");
+  assert_null(strstr(w.code.source, "a_v.z[0] ="));
+  assert_non_null(strstr(w.code.source, "a_v.z[1] ="));
+  assert_non_null(strstr(w.code.source, "a_v.z[2] ="));
+  tv_close(&w);
+}
+
 int main(int argc, char **argv) {
   TV_WORKER(argc, argv);
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_function_can_be_called),
-                                     cmocka_unit_test(what_hints_say_compiles),
-                                     cmocka_unit_test(halves_convert)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_function_can_be_called), cmocka_unit_test(what_hints_say_compiles),
+      cmocka_unit_test(halves_convert), cmocka_unit_test(steps_load_shared_bytes)};
   return cmocka_run_group_tests(tests, tv_setup, tv_teardown);
 }

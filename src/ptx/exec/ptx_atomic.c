@@ -82,12 +82,11 @@ static bool less_than(const ptx_uop *u, uint64_t a, uint64_t b) {
 static uint64_t round_at_random(const ptx_uop *u, uint64_t a, uint64_t b, uint64_t sum,
                                 int rounding) {
   const uint64_t random = sct_mix64(sct_mix64(a, b), (uint64_t)(int64_t)rounding);
-  if (u->to == PTX_T_F32) {
-    const double exact = (double)ptx_float((uint32_t)a) + (double)ptx_float((uint32_t)b);
-    return ptx_bits32(sct_ptx_at_random32(ptx_float((uint32_t)sum), exact, random, rounding));
-  }
-  const long double exact = (long double)ptx_double(a) + (long double)ptx_double(b);
-  return ptx_bits64(sct_ptx_at_random64(ptx_double(sum), exact, random, rounding));
+  return u->to == PTX_T_F32
+             ? ptx_bits32(sct_ptx_sum_at_random32(ptx_float((uint32_t)sum), ptx_float((uint32_t)a),
+                                                  ptx_float((uint32_t)b), random, rounding))
+             : ptx_bits64(sct_ptx_sum_at_random64(ptx_double(sum), ptx_double(a), ptx_double(b),
+                                                  random, rounding));
 }
 
 static uint64_t combine(const ptx_uop *u, uint64_t a, uint64_t b, bool global) {

@@ -96,9 +96,14 @@ static void flush_products(float *t, const float *a, const float *b, const float
   }
 }
 
+/* How the wider type rounds, which has not all digits either: 255 + 2^-100 is above 255 in it. */
+static int wide_rounding(int rounding) {
+  return rounding == SCT_PTX_UP ? FE_UPWARD : rounding == SCT_PTX_DOWN ? FE_DOWNWARD : FE_TONEAREST;
+}
+
 /* Rounds what was rounded to the nearest value at random, as sct_ptx_launch_opts.rounding says. */
 #define AT_RANDOM(bits, T, W, next)                                                                \
-  T sct_ptx_at_random##bits(T t, W exact, uint64_t random, int rounding) {                         \
+  static T at_random_one##bits(T t, W exact, uint64_t random, int rounding) {                      \
     const W off = exact - t;                                                                       \
     const T other = next(t, off > 0 ? (T)INFINITY : -(T)INFINITY);                                 \
     const W share = off / ((W)other - (W)t); /* above 1/2 it was changed otherwise */              \
@@ -116,13 +121,24 @@ static void flush_products(float *t, const float *a, const float *b, const float
       wide[1][i] = in[1][i];                                                                       \
       wide[2][i] = in[2][i];                                                                       \
     }                                                                                              \
+    fesetround(wide_rounding(rounding));                                                           \
     loop(exact, wide[0], wide[1], wide[2], 0);                                                     \
+    fesetround(FE_TONEAREST);                                                                      \
     LANES(i) {                                                                                     \
       const uint64_t from = sct_mix64(ptx_bits##bits(in[0][i]), ptx_bits##bits(in[1][i]));         \
       const uint64_t seed = (uint64_t)(int64_t)rounding * PTX_LANES + (uint64_t)i;                 \
       const uint64_t random = sct_mix64(from ^ ptx_bits##bits(in[2][i]), seed);                    \
-      t[i] = sct_ptx_at_random##bits(t[i], exact[i], random, rounding);                            \
+      t[i] = at_random_one##bits(t[i], exact[i], random, rounding);                                \
     }                                                                                              \
+  }                                                                                                \
+  static NOINLINE W wide_sum##bits(W a, W b) {                                                     \
+    return a + b;                                                                                  \
+  }                                                                                                \
+  T sct_ptx_sum_at_random##bits(T sum, T a, T b, uint64_t random, int rounding) {                  \
+    fesetround(wide_rounding(rounding));                                                           \
+    const W exact = wide_sum##bits(a, b);                                                          \
+    fesetround(FE_TONEAREST);                                                                      \
+    return at_random_one##bits(sum, exact, random, rounding);                                      \
   }
 AT_RANDOM(32, float, double, nextafterf)
 AT_RANDOM(64, double, long double, nextafter)

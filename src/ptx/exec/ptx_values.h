@@ -58,9 +58,9 @@ uint16_t sct_ptx_flush16(uint16_t bits, uint16_t exponent);
 /* Subnormal lanes become zeros of their sign. */
 void sct_ptx_flush32(float *lanes);
 
-/* t, which is `exact` rounded to the nearest value, or the value on the other side of that, by
- * random bits: as sct_ptx_launch_opts.rounding says. */
-float sct_ptx_at_random32(float t, double exact, uint64_t random, int rounding);
-double sct_ptx_at_random64(double t, long double exact, uint64_t random, int rounding);
+/* a + b, of which `sum` is the nearest value, or the value on the other side of it, by random bits:
+ * as sct_ptx_launch_opts.rounding says. */
+float sct_ptx_sum_at_random32(float sum, float a, float b, uint64_t random, int rounding);
+double sct_ptx_sum_at_random64(double sum, double a, double b, uint64_t random, int rounding);
 
 #endif
