@@ -358,9 +358,8 @@ local function judge_candidate(of, kernel, path, size, label, contents, plain)
   local theirs = case and case.coalescing
   if (why or ""):find "requirements do not hold" then
     return
-  elseif not theirs then
-    sums.skipped = sums.skipped + 1
-    print(("%s: %s: skipped: %s"):format(of, label, (why or "no figures"):match "[^\n]*"))
+  elseif not theirs then -- such as a template whose text does not compile
+    found(of, label, "no figures: %s", (why or ""):match "[^\n]*")
     return
   end
   local list = read(scratch .. "/requests")
