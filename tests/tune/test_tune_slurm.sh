@@ -85,8 +85,11 @@ expect 0 '' "$SCT_PROGRAM" examples add_const_double3 -o .
 fleet=$scratch/fleet
 expect 0 '(4 shares)' "$SCT_PROGRAM" submit add_const_double3.lua --shards 4 --store "$fleet" \
   -- "${passed[@]}"
-# one that was killed while it wrote is recovered by who opens it to write
-outcomes() { sqlite3 "file:$1?mode=rw" "SELECT count(*) FROM outcome" 2>/dev/null; }
+# one that was killed while it wrote is recovered by who opens it to write; its lock may outlive the
+# signal for a moment
+outcomes() {
+  sqlite3 -cmd '.timeout 30000' "file:$1?mode=rw" "SELECT count(*) FROM outcome" 2>/dev/null
+}
 is_under_way() { [ "$(outcomes "$fleet/share-$1-of-4.db")" -gt 0 ]; }
 # both are stopped at their first outcome, so that there is something to lose
 halt() { # halt SHARE
