@@ -155,15 +155,14 @@ local function arrange(p)
     p.leads = "if (lane % 32 == 0)\n  "
     local wide = p.lanes > 32
     -- a thread's vectors lie apart by a constant, which addresses hold
-    p.first_place = "first + " .. (wide and "(lane / 32 * kItems * 32 + lane % 32)" or "lane")
-      .. times_vec
-    p.place = string.format("first_%s + item * %s%s", p.along, wide and "32" or "kLanes", times_vec)
+    p.offset = (wide and "(lane / 32 * kItems * 32 + lane % 32)" or "lane") .. times_vec
+    p.place = string.format("first + offset + item * %s%s", wide and "32" or "kLanes", times_vec)
   else
     p.lane_of, p.line_of = "/ kRows", "% kRows"
     p.in_shared, p.parts, p.n_parts = p.lanes > 1, "kLanes", p.lanes
     p.my_part = "lane"
     p.n_rows_here, p.leads = p.threads // p.lanes, ""
-    p.first_place, p.place = "first + lane * kItems", string.format("first_%s + item", p.along)
+    p.offset, p.place = "lane * kItems", "first + offset + item"
   end
   p.part_shape = (p.look_back and "" or "[2]") .. "[kParts]" .. (p.rows and "" or "[kRows]")
   p.part_at = function(part)
