@@ -13,6 +13,7 @@
 local NODES_AT = 8     -- of the workspace, in words of 8 bytes
 local LEAST_TILES = 1 << 18 -- that a workspace has nodes for
 local TILE_BYTES = 32768    -- of a tile in shared memory, at most; at least half of it
+local LINE = 128            -- bytes of shared memory that all banks have together
 
 -- ---- operands on their way ----
 
@@ -186,13 +187,13 @@ local function plan_tiles(p, k, rows)
   p.grid, p.grid_tiles = rows * n + 0, { n, rows + 0 * n }
 end
 
--- Bytes of the tile of each input that is held in shared memory.
+-- Bytes of the tile of each input that is held in shared memory, from a line of it on.
 local function tile_bytes(p)
   local bytes = 0
   for _, x in ipairs(p.in_tile and p.streams or {}) do
-    bytes = bytes + p.tile // p.vec * (x.word or 0)
+    bytes = bytes + kit.ceil_div(p.tile // p.vec * (x.word or 0), LINE) * LINE
   end
-  return bytes
+  return bytes > 0 and bytes + LINE or 0
 end
 
 local function traffic(p)
