@@ -8,11 +8,16 @@
 /* The launches of --cases, or that of --kernel, --grid, --block, --shared and --arg. Checks --out
  * against what is read. */
 sct_status cli_count_read(sct_count_manifest *out, const cli_args *args, sct_error *err);
-/* device: whose caches are looked at; NULL: none. Compiles and runs, with the options -I, -D,
- * --arch, --threads and --coalescing. */
+/* What a run is to find, as sct_count_opts has it. */
+typedef struct cli_count_want {
+  bool per_instruction;
+  int most_findings;
+  const sct_device_desc *device; /* whose caches are looked at; NULL: none */
+} cli_count_want;
+/* Compiles and runs, with the options -I, -D, --arch, --threads and --coalescing. */
 sct_status cli_count_run(sct_count_report *out, const sct_count_manifest *manifest,
-                         const cli_args *args, bool per_instruction, const sct_device_desc *device,
-                         sct_error *err);
+                         const cli_args *args, cli_count_want want, sct_error *err);
+#define CLI_DEFAULT_ARCH "sm_90"
 /* Says on stderr why cases failed, and once a kernel why its counts are approximate. */
 void cli_count_problems(const cli_args *args, const sct_count_report *report);
 

@@ -352,8 +352,9 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
       .args = args,
       .n_args = sct_ptx_kernel_find(r->s->module, r->s->entries[r->kernel_of[i]])->n_params,
       .threads = r->s->threads,
-      .no_definedness = true,
-      .no_races = true,
+      .no_definedness = r->opts->most_findings == 0,
+      .no_races = r->opts->most_findings == 0,
+      .most_findings = r->opts->most_findings,
       .lenient_exits = true,
       .coalescing = r->opts->coalescing,
       .per_instruction = r->opts->per_instruction || r->causes[r->kernel_of[i]] != NULL};
@@ -389,6 +390,9 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
   }
   evaluate(r, r->kernel_of[i], row, &result);
   row->diag = result.diag;
+  row->findings = result.findings;
+  row->n_findings = result.n_findings;
+  row->warning = result.warning;
   row->counters = result.counters;
   row->insts = result.insts;
   row->requests = result.requests;
@@ -442,6 +446,7 @@ void sct_count_report_free(sct_count_report *report) {
   for (int i = 0; i < report->n_rows; i++) {
     sct_free(report->rows[i].insts);
     sct_free(report->rows[i].requests);
+    sct_free(report->rows[i].findings);
   }
   sct_free(report->rows);
   if (s != NULL) {

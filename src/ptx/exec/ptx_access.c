@@ -9,6 +9,7 @@ bool sct_ptx_addresses(ptx_exec *x, const ptx_uop *u, ptx_access *acc) {
   acc->mask = x->mask;
   acc->width = u->bytes * u->n;
   if (undefined != 0) {
+    sct_ptx_before_undefined(x, u->a, ptx_first_lane(undefined));
     return sct_ptx_fault(x, u, SCT_PTX_UNDEFINED_ADDRESS, ptx_first_lane(undefined), 0,
                          "the address depends on a value that was never set");
   }
