@@ -225,6 +225,22 @@ const cli_command cli_commands[] = {
         .example = "count kernels.cu --cases cases.json --csv",
     },
     {
+        .name = "sanitize",
+        .words = "FILE.cu",
+        .min_words = 1,
+        .max_words = 1,
+        .options = LAUNCHES | CLI_BIT(ARCH) | CLI_BIT(INCLUDE) | CLI_BIT(DEFINE) | CLI_BIT(NVRTC) |
+                   CLI_BIT(FORMAT) | CLI_BIT(OUT),
+        .run = cli_sanitize,
+        .doc = "races, undefined values and bad accesses in the launches of any CUDA file",
+        .details =
+            "Runs launches as `count` does, and looks for races between threads, values that were\n"
+            "never set, accesses out of bounds or misaligned, and barriers that not all threads\n"
+            "reach. Says the line, the thread, and what came before: of a race the other access, of\n"
+            "a value the load that brought it. Needs no GPU. Ends with 5 if it found something.",
+        .example = "sanitize k.cu --kernel scale --grid 64 --block 256 --arg 'x=f32[16384]'",
+    },
+    {
         .name = "profile",
         .words = "FILE.cu|SPEC",
         .min_words = 1,

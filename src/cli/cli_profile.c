@@ -286,7 +286,8 @@ static sct_status profile_file(const cli_args *args, const sct_device_desc *devi
                     "--pick, --size and --requests are for specs, not for CUDA files");
   }
   SCT_TRY(cli_count_read(&manifest, args, err));
-  sct_status status = cli_count_run(&report, &manifest, args, true, device, err);
+  sct_status status = cli_count_run(
+      &report, &manifest, args, (cli_count_want){.per_instruction = true, .device = device}, err);
   if (status == SCT_OK) {
     counted both = {&manifest, &report};
     status = cli_profile_print(args, &report, device, baseline, write_launches, &both, err);

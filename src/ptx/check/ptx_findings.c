@@ -17,13 +17,37 @@ ptx_findings *sct_ptx_findings_new(int most) {
   return f;
 }
 
-/* Known by its line, or by its instruction where the PTX has no lines. */
+/* A place without who was there. */
+typedef struct spot {
+  const char *file;
+  int line, ptx;
+} spot;
+
+static spot spot_of(const sct_ptx_diag *d) {
+  return (spot){d->file, d->line, d->ptx_line};
+}
+
+static spot spot_before(const sct_ptx_diag *d) {
+  return (spot){d->before.file, d->before.line, d->before.ptx_line};
+}
+
+/* By its line, or by its instruction where the PTX has no lines. */
+static bool same(spot a, spot b) {
+  return a.line > 0 ? a.line == b.line && strcmp(a.file, b.file) == 0 : a.ptx == b.ptx;
+}
+
+/* A race is known by both of its places, whichever came first. */
+static bool same_race(const sct_ptx_diag *a, const sct_ptx_diag *b) {
+  const spot x = spot_of(a), y = spot_of(b), x_before = spot_before(a), y_before = spot_before(b);
+  return (same(x, y) && same(x_before, y_before)) || (same(x, y_before) && same(x_before, y));
+}
+
 static bool is_known(const ptx_findings *f, const sct_ptx_diag *d) {
   for (size_t k = 0; k < f->n; k++) {
     const sct_ptx_diag *old = &f->list[k];
-    const bool same = d->line > 0 ? old->line == d->line && strcmp(old->file, d->file) == 0
-                                  : old->ptx_line == d->ptx_line;
-    if (old->kind == d->kind && same) {
+    if (ptx_is_race(d->kind) && ptx_is_race(old->kind)
+            ? same_race(d, old)
+            : d->kind == old->kind && same(spot_of(d), spot_of(old))) {
       return true;
     }
   }

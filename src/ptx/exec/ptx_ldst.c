@@ -360,7 +360,7 @@ static void store_part(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, ptx
       return;
     }
   }
-  if (races && !sct_ptx_race(x, u, acc, part, changed_lanes(x, u, acc, part))) {
+  if (races && !sct_ptx_race(x, u, acc, part, changed_lanes(x, u, acc, part) | undefined)) {
     return;
   }
   if (part->shared && (x->warp->n_asyncs > 0 || x->n_bulks > 0) && x->launch->definedness &&
