@@ -230,14 +230,16 @@ const cli_command cli_commands[] = {
         .min_words = 1,
         .max_words = 1,
         .options = LAUNCHES | CLI_BIT(ARCH) | CLI_BIT(INCLUDE) | CLI_BIT(DEFINE) | CLI_BIT(NVRTC) |
-                   CLI_BIT(FORMAT) | CLI_BIT(OUT),
+                   CLI_BIT(FORMAT) | CLI_BIT(LIMITS) | CLI_BIT(WRITE_LIMITS) | CLI_BIT(OUT),
         .run = cli_sanitize,
         .doc = "races, undefined values and bad accesses in the launches of any CUDA file",
         .details =
             "Runs launches as `count` does, and looks for races between threads, values that were\n"
             "never set, accesses out of bounds or misaligned, and barriers that not all threads\n"
-            "reach. Says the line, the thread, and what came before: of a race the other access, of\n"
-            "a value the load that brought it. Needs no GPU. Ends with 5 if it found something.",
+            "reach. Says the line, the thread, and what came before: of a race the other access,\n"
+            "of a value the load that brought it. Needs no GPU. Ends with 5 if it found some.\n"
+            "With --limits, which --write-limits writes, it also holds sectors, wavefronts and\n"
+            "registers to what they were: the same on every machine with the same compiler.",
         .example = "sanitize k.cu --kernel scale --grid 64 --block 256 --arg 'x=f32[16384]'",
     },
     {

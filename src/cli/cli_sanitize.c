@@ -94,41 +94,72 @@ static json_t *finding_json(sources *s, const sct_count_row *row, const sct_ptx_
   return doc;
 }
 
-static json_t *case_json(sources *s, const sct_count_row *row, int *errors, int *warnings) {
+#define LIMIT       "limit"
+#define ABOUT_LIMIT "more than the limit that a file sets"
+
+/* Of a launch or of one of its lines. */
+static json_t *overrun_json(sources *s, const sct_count_row *row, const sct_overrun *o) {
+  SCT_SCOPED(sct_str) text = {0};
+  const char *const file = shown_path(s, o->file);
+  sct_str_printf(&text, "%s: %lld, limit %lld", o->figure, (long long)o->value,
+                 (long long)o->limit);
+  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:o, s:I, s:I, s:n, s:n, s:s}", "level",
+                   "error", "kind", LIMIT, "about", ABOUT_LIMIT, "text", sct_str_c(&text), "figure",
+                   o->figure, "file", file, "line", o->line, "source", line_json(s, file, o->line),
+                   "value", (json_int_t)o->value, "limit", (json_int_t)o->limit, "before", "thread",
+                   "kernel", row->entry);
+}
+
+/* What was found in a report. */
+typedef struct found {
+  const sct_count_report *report;
+  sct_overrun *overruns; /* [n_overruns] */
+  int n_overruns, errors, warnings;
+  sources sources;
+} found;
+
+static json_t *case_json(found *all, int i) {
+  const sct_count_row *const row = &all->report->rows[i];
+  sources *const s = &all->sources;
   json_t *findings = json_array();
   for (int k = 0; k < row->n_findings; k++) {
     json_array_append_new(findings, finding_json(s, row, &row->findings[k], "error"));
   }
   if (row->warning.kind != SCT_PTX_CLEAN) {
     json_array_append_new(findings, finding_json(s, row, &row->warning, "warning"));
-    ++*warnings;
+    all->warnings++;
   }
-  *errors += row->n_findings;
+  for (int k = 0; k < all->n_overruns; k++) {
+    if (all->overruns[k].row == i) {
+      json_array_append_new(findings, overrun_json(s, row, &all->overruns[k]));
+      all->errors++;
+    }
+  }
   const bool refused = row->problem != NULL && row->diag.kind == SCT_PTX_CLEAN;
-  *errors += refused;
+  all->errors += row->n_findings + refused;
   return json_pack("{s:o, s:o, s:o, s:o}", "case", sct_json_string(row->name), "kernel",
                    sct_json_string(row->kernel), "problem",
                    refused ? sct_json_string(row->problem) : json_null(), "findings", findings);
 }
 
-/* errors receives how many there are. */
-static json_t *report_json(const cli_args *args, const sct_count_report *report, int *errors) {
-  sources s = {0};
+static const char *arch_of(const cli_args *args) {
+  return args->arch ? args->arch : CLI_DEFAULT_ARCH;
+}
+
+static json_t *report_json(const cli_args *args, found *all) {
   json_t *cases = json_array();
-  int warnings = 0;
-  *errors = 0;
-  if (getcwd(s.here, sizeof s.here) == NULL) {
-    s.here[0] = '\0';
+  if (getcwd(all->sources.here, sizeof all->sources.here) == NULL) {
+    all->sources.here[0] = '\0';
   }
-  for (int i = 0; i < report->n_rows; i++) {
-    json_array_append_new(cases, case_json(&s, &report->rows[i], errors, &warnings));
+  for (int i = 0; i < all->report->n_rows; i++) {
+    json_array_append_new(cases, case_json(all, i));
   }
-  free_sources(&s);
-  return json_pack("{s:s, s:o, s:s, s:i, s:i, s:i, s:o}", "version", SCT_VERSION, "file",
-                   sct_json_string(args->words[0]), "arch",
-                   args->arch ? args->arch : CLI_DEFAULT_ARCH, "exit_code",
-                   *errors > 0 ? sct_exit_code(SCT_ENOTVERIFIED) : 0, "errors", *errors, "warnings",
-                   warnings, "cases", cases);
+  free_sources(&all->sources);
+  return json_pack("{s:s, s:o, s:s, s:s, s:i, s:i, s:i, s:o}", "version", SCT_VERSION, "file",
+                   sct_json_string(args->words[0]), "compiler", sct_count_compiler(all->report),
+                   "arch", arch_of(args), "exit_code",
+                   all->errors > 0 ? sct_exit_code(SCT_ENOTVERIFIED) : 0, "errors", all->errors,
+                   "warnings", all->warnings, "cases", cases);
 }
 
 /* ---- SARIF 2.1.0 (OASIS, 2020) */
@@ -168,6 +199,8 @@ static json_t *rules_json(void) {
     json_array_append_new(rules, json_pack("{s:s, s:{s:s}}", "id", sct_ptx_kind_name(k),
                                            "shortDescription", "text", sct_ptx_kind_text(k)));
   }
+  json_array_append_new(
+      rules, json_pack("{s:s, s:{s:s}}", "id", LIMIT, "shortDescription", "text", ABOUT_LIMIT));
   return rules;
 }
 
@@ -213,19 +246,32 @@ static sct_status print(const cli_args *args, int format, json_t *doc, sct_error
   return status;
 }
 
+/* --limits and --write-limits are about counts. */
+static sct_status hold_limits(found *all, const cli_args *args, sct_error *err) {
+  if (args->limits) {
+    SCT_TRY(sct_limits_check(&all->overruns, &all->n_overruns, args->limits, arch_of(args),
+                             all->report, err));
+  }
+  return args->write_limits ? sct_limits_write(args->write_limits, arch_of(args), all->report, err)
+                            : SCT_OK;
+}
+
 sct_status cli_sanitize(const cli_args *args, sct_error *err) {
-  const cli_count_want want = {.most_findings = MOST_FINDINGS};
+  const cli_count_want want = {.most_findings = MOST_FINDINGS,
+                               .per_instruction = args->limits != NULL};
   sct_count_manifest manifest;
   SCT_SCOPED(sct_count_report) report = {0};
-  int format = TEXT, errors = 0;
+  found all = {.report = &report};
+  int format = TEXT;
   SCT_TRY(find_format(&format, args, err));
   SCT_TRY(cli_count_read(&manifest, args, err));
   sct_status status = cli_count_run(&report, &manifest, args, want, err);
+  SCT_THEN(hold_limits(&all, args, err));
   if (status == SCT_OK) {
-    json_t *const doc = report_json(args, &report, &errors);
-    status = print(args, format, doc, err);
-    status = status == SCT_OK && errors > 0 ? SCT_ENOTVERIFIED : status;
+    status = print(args, format, report_json(args, &all), err);
+    status = status == SCT_OK && all.errors > 0 ? SCT_ENOTVERIFIED : status;
   }
+  sct_free(all.overruns);
   sct_count_manifest_free(&manifest);
   return status;
 }

@@ -181,6 +181,29 @@ typedef struct sct_count_line {
  * caller's. */
 void sct_count_lines(sct_count_line **lines, int *n_lines, const sct_count_row *row);
 
+/* ---- limits ---- */
+
+/* A figure (count_limits.def) that is above its limit. */
+typedef struct sct_overrun {
+  int row; /* of the report */
+  const char *figure;
+  int64_t value, limit;
+  const char *file; /* of a line; "": of the launch. Belongs to the report */
+  int line;
+} sct_overrun;
+
+/* Holds a report, counted per instruction, to the limits in a file: {"compiler": "nvrtc 13.0",
+ * "arch": "sm_90", "limits": [{"case": "rows", "sectors": 4096, ...}]}, a limit with "line" (and
+ * "file") for that line. `*out` is from sct_alloc and the caller's. SCT_EIO; SCT_ESPEC: the file
+ * says something else, names no case of the report, or is for another compiler. */
+sct_status sct_limits_check(sct_overrun **out, int *n, const char *path, const char *arch,
+                            const sct_count_report *report, sct_error *err);
+/* Writes what a report has as limits. SCT_EIO. */
+sct_status sct_limits_write(const char *path, const char *arch, const sct_count_report *report,
+                            sct_error *err);
+/* What compiled it, "nvrtc 13.0"; as long as the report. */
+const char *sct_count_compiler(const sct_count_report *report);
+
 /* ---- a profile ---- */
 
 typedef enum sct_access_kind {

@@ -441,6 +441,11 @@ sct_status sct_count_run(sct_count_report *out, const sct_count_manifest *manife
   return status;
 }
 
+const char *sct_count_compiler(const sct_count_report *report) {
+  session *const s = report->session;
+  return sct_arena_printf(&s->arena, "nvrtc %s", sct_compiler_version(s->compiler));
+}
+
 void sct_count_report_free(sct_count_report *report) {
   session *const s = report->session;
   for (int i = 0; i < report->n_rows; i++) {

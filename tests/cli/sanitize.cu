@@ -1,6 +1,5 @@
 // What `sanitize` must find: a comment "find KIND" at the line of the error, "before KIND" at the
 // line that it has to name beside it. Kernels without any are right.
-#include <cooperative_groups.h>
 
 __global__ void no_barrier(const float *a, float *b) {
   __shared__ float s[256];

@@ -13,7 +13,8 @@ end
 -- "k.cu:12: ", as compilers have it; without a line what the assembler reads.
 local function place(at, file)
   return at.line > 0 and string.format("%s:%d: ", at.file ~= "" and at.file or file, at.line)
-    or string.format("%s (PTX line %d): ", file, at.ptx_line)
+    or (at.ptx_line or 0) > 0 and string.format("%s (PTX line %d): ", file, at.ptx_line)
+    or file .. ": "
 end
 
 local function put_line(out, at, file, level, message)
@@ -44,7 +45,7 @@ local function put_finding(out, c, f, file)
     put_line(out, f.before, file, "note", note(f))
   end
   local where = { c.case, c.kernel ~= c.case and c.kernel or nil }
-  if f.warp >= 0 then
+  if f.warp and f.warp >= 0 then
     where[#where + 1] = "block " .. triple(f.block)
     where[#where + 1] = f.thread and "thread " .. triple(f.thread) or "warp " .. f.warp
   end
