@@ -248,10 +248,11 @@ const cli_command cli_commands[] = {
         .min_words = 1,
         .max_words = 1,
         .options = LAUNCHES | CLI_BIT(PICK) | CLI_BIT(SIZE) | CLI_BIT(ADD_SIZE) | CLI_BIT(PARAM) |
-                   CLI_BIT(STRATEGIES) | CLI_BIT(BASELINE) | CLI_BIT(SECTION) | CLI_BIT(COUNTERS) |
-                   CLI_BIT(METRICS) | CLI_BIT(REQUESTS) | CLI_BIT(CSV) | CLI_BIT(DEVICE) |
-                   CLI_BIT(ARCH) | CLI_BIT(TOP) | CLI_BIT(THREADS) | CLI_BIT(INCLUDE) |
-                   CLI_BIT(DEFINE) | CLI_BIT(NVRTC) | CLI_BIT(CLOCK) | CLI_BIT(OUT),
+                   CLI_BIT(STRATEGIES) | CLI_BIT(HTML) | CLI_BIT(BASELINE) | CLI_BIT(SECTION) |
+                   CLI_BIT(COUNTERS) | CLI_BIT(METRICS) | CLI_BIT(REQUESTS) | CLI_BIT(CSV) |
+                   CLI_BIT(DEVICE) | CLI_BIT(ARCH) | CLI_BIT(TOP) | CLI_BIT(THREADS) |
+                   CLI_BIT(INCLUDE) | CLI_BIT(DEFINE) | CLI_BIT(NVRTC) | CLI_BIT(CLOCK) |
+                   CLI_BIT(OUT),
         .run = cli_profile,
         .doc = "where a kernel wastes memory accesses, and what to try",
         .details =

@@ -27,6 +27,12 @@ typedef sct_status cli_launches_fn(void *ctx, int ordinal, const char *path, sct
 sct_status cli_profile_print(const cli_args *args, const sct_count_report *report,
                              const sct_device_desc *device, const json_t *baseline,
                              cli_launches_fn *write, void *ctx, sct_error *err);
+/* Adds to a row as cli_profile_json() has it what its pictures need: a request of each access. */
+void cli_profile_add_pictures(json_t *doc, const sct_count_row *row, const sct_device_desc *device);
+/* Writes the page --html of a document of `profile`, and how it is shown as text. */
+sct_status cli_profile_page(const cli_args *args, const json_t *doc, const json_t *look,
+                            const sct_count_report *report, const sct_device_desc *device,
+                            sct_error *err);
 /* `profile` of a spec's candidate (cli_profile_spec.c). */
 sct_status cli_profile_spec(const cli_args *args, const sct_device_desc *device,
                             const json_t *baseline, sct_error *err);

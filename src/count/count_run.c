@@ -341,6 +341,19 @@ static void append_least_bytes(sct_str *out, const run *r, const sct_ptx_diag *d
   }
 }
 
+/* Buffers by the manifest's names, which live on. */
+static void name_buffers(const run *r, sct_ptx_requests *requests, int n) {
+  for (int i = 0; requests != NULL && i < n; i++) {
+    sct_ptx_request *const q = &requests[i].global;
+    q->buffer = NULL;
+    for (int b = 0; q->mask != 0 && b < r->m->n_buffers; b++) {
+      if (r->m->buffers[b].used && r->s->addresses.of[b] == q->base) {
+        q->buffer = r->m->buffers[b].name;
+      }
+    }
+  }
+}
+
 /* Threads that end before a barrier are usual outside of generated code, and legal on a GPU. */
 static sct_status run_case(const run *r, int i, const void *const *args) {
   const sct_count_case *const c = &r->m->cases[i];
@@ -397,6 +410,7 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
   row->insts = result.insts;
   row->requests = result.requests;
   row->n_insts = result.n_insts;
+  name_buffers(r, row->requests, row->n_insts);
   row->traffic = result.traffic;
   count_demand(row);
   if (status == SCT_OK && result.diag.kind != SCT_PTX_CLEAN) {
