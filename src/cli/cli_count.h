@@ -102,6 +102,6 @@ json_t *cli_counters_json(const cli_counters *c, int launch, const sct_count_row
 /* `profile --baseline`: reads a profile that --json wrote, and adds the figures of the cases that
  * both have, as `changes` of the case. */
 sct_status cli_baseline_read(json_t **out, const char *path, sct_error *err);
-void cli_baseline_add(json_t *doc, const json_t *baseline);
+void cli_baseline_add(json_t *cases, const json_t *baseline);
 
 #endif

@@ -219,9 +219,6 @@ static sct_status print_rows(const printer *p, sct_error *err) {
     json_t *doc = cli_profile_json(row, p->device);
     s.files[0].path = "source";
     s.files[0].text = row->source ? row->source : "";
-    if (p->baseline) {
-      cli_baseline_add(doc, p->baseline);
-    }
     if (p->counters && !row->problem) {
       json_object_set_new(doc, "counters", cli_counters_json(p->counters, launch++, row));
     }
@@ -231,6 +228,9 @@ static sct_status print_rows(const printer *p, sct_error *err) {
     json_array_append_new(cases, doc);
   }
   sct_arena_free(&s.arena);
+  if (p->baseline) {
+    cli_baseline_add(cases, p->baseline);
+  }
   json_t *doc = json_pack("{s:s, s:o, s:s, s:i, s:i, s:o}", "version", SCT_VERSION, "file",
                           sct_json_string(p->args->words[0]), "device", p->device->id, "exit_code",
                           p->report->n_failed > 0 ? sct_exit_code(SCT_ENOTVERIFIED) : 0, "failed",

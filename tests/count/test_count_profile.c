@@ -421,6 +421,10 @@ static void test_a_baseline(void **state) {
   fx_run(&r, "profile", "k.cu", "--cases", "other.json", "-q", "--baseline", "before.json",
          "--json");
   fx_expect(&r, 0, "\"figure\": \"global.stores.sectors\"", NULL);
+  fx_write("renamed.json", "[" CASE("sum", "flat", "12288", "256", IN_OUT, "") "]");
+  fx_run(&r, "profile", "k.cu", "--cases", "renamed.json", "-q", "--baseline", "before.json");
+  fx_expect(&r, 0, "  baseline    case add\n", NULL);
+  fx_expect(&r, 0, "786432   -66.7 %\n", NULL);
   fx_run(&r, "profile", "k.cu", "--cases", "one.json", "--baseline", "one.json");
   fx_expect(&r, 8, NULL, "'one.json' is no profile");
   fx_run(&r, "profile", "k.cu", "--cases", "one.json", "--baseline", "before.json", "-o",
