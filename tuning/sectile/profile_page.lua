@@ -1,5 +1,5 @@
--- profile_page: profiles as parts of pages: what each access touches, drawn lane by lane, the source
--- with counts, a roofline. What the pages say is in templates/report.
+-- profile_page: profiles as parts of pages: what each access touches, drawn lane by lane, the
+-- source with counts, a roofline. What the pages say is in templates/report.
 local chart = require "sectile.chart"
 local page = require "sectile.page"
 local pattern = require "sectile.pattern"
@@ -170,9 +170,10 @@ local function case_page(doc, c)
     for _, a in ipairs(c.accesses) do
       used = used or a.file == file.path
     end
-    sources[#sources + 1] = used and { title = file.path
-      .. ", with the sectors of a request next to its lines", text = source(c, file.path, file.lines) }
-      or nil
+    sources[#sources + 1] = used and {
+      title = file.path .. ", with the sectors of a request next to its lines",
+      text = source(c, file.path, file.lines),
+    } or nil
   end
   local text = show_profile.profile({ cases = { c } }, { sections = SECTIONS, width = 0,
     device = doc.look.device, inflight = doc.look.inflight, listed = {} })
