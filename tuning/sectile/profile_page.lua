@@ -162,6 +162,10 @@ local SECTIONS = { "launch", "speed", "shared", "caches", "warps", "mix", "issue
 
 local function case_page(doc, c)
   local list, groups, room, sources = {}, {}, room_of(c), {}
+  c.text = {}
+  for _, file in ipairs(doc.files) do
+    c.text[file.path] = file.lines
+  end
   accesses(list, nil, c)
   patterns(groups, "Global memory", c, "global", room)
   patterns(groups, "Shared memory: which lane wants which word of which bank", c, "shared", room)
