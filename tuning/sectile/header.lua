@@ -341,8 +341,8 @@ M.formulas = refusing(function()
   return {}
 end)
 
-local PARTS = { "banner", "types", "layouts", "declarations", "kernels", "variants", "runtime",
-  "host", "host_copy", "host_chunks", "host_calls", "public" }
+local PARTS = { "banner", "types", "layouts", "declarations", "kernels", "variants", "log",
+  "runtime", "host", "host_copy", "host_chunks", "host_calls", "public" }
 
 --- The header; the form c has compiled kernels in the place of their sources.
 M.header = refusing(function(doc)
