@@ -87,6 +87,7 @@ typedef struct emit_device {
 } emit_device;
 
 typedef struct emit_header {
+  sct_emit_request request;
   sct_arena arena;
   sct_page *page;           /* sectile.header, which knows the signature */
   sct_row_problem *problem; /* one row of `problems` */
@@ -147,16 +148,13 @@ const char *emit_sm90_feature(const char *source);
 
 /* ---- documents; new references ---- */
 
-/* The kernels' labels, and the rules of all devices. */
-json_t *emit_rules_document(const emit_header *h);
 /* All that header.lua needs of a header in a form. */
 json_t *emit_document(const emit_header *h, sct_emit_form form);
 /* The cases of a self-test. */
 json_t *emit_tests(const emit_header *h, const sct_emit_cases *cases);
 /* Bytes as lines of numbers with commas, in one text. */
 json_t *emit_byte_lines(const char *bytes, size_t n);
-/* Compiles `source` for each architecture that was tuned, and adds what comes of it. */
-sct_status emit_add_code(json_t *doc, const emit_header *h, const sct_emit_request *request,
-                         const char *source, sct_error *err);
+/* Compiles `source` for each architecture that is asked for, and adds what comes of it. */
+sct_status emit_add_code(json_t *doc, emit_header *h, const char *source, sct_error *err);
 
 #endif

@@ -28,15 +28,15 @@ static void a_changed_spec_is_named(void **state) {
   fixture_add(f);
   const sct_emit_request changed = {.name = "add3", .spec_hash = "0123456789abcdef"};
   sct_str out = {0};
-  assert_int_equal(sct_emit_render(&out, f->store, &changed, &f->err), SCT_EDATA);
+  assert_int_equal(fixture_emit(&out, f, &changed), SCT_EDATA);
   assert_non_null(strstr(f->err.text, "the spec of 'add3' changed since it was tuned"));
   const sct_emit_request unknown = {.name = "other", .spec_hash = "0123456789abcdef"};
   f->err = (sct_error){0};
-  assert_int_equal(sct_emit_render(&out, f->store, &unknown, &f->err), SCT_EDATA);
+  assert_int_equal(fixture_emit(&out, f, &unknown), SCT_EDATA);
   assert_non_null(strstr(f->err.text, "nothing is tuned for 'other'"));
   const sct_emit_request neither = {0};
   f->err = (sct_error){0};
-  assert_int_equal(sct_emit_render(&out, f->store, &neither, &f->err), SCT_EUSAGE);
+  assert_int_equal(fixture_emit(&out, f, &neither), SCT_EUSAGE);
   assert_int_equal(out.len, 0);
 }
 
@@ -60,7 +60,7 @@ static void the_spec_s_hash_decides_between_versions(void **state) {
   assert_false(has_text(&by_name, "i=1048576"));
   sct_str by_hash = {0};
   const sct_emit_request request = {.name = "add3", .spec_hash = old_hash};
-  fixture_check(f, sct_emit_render(&by_hash, f->store, &request, &f->err));
+  fixture_check(f, fixture_emit(&by_hash, f, &request));
   assert_true(has_text(&by_hash, "add3.lua"));
   assert_true(has_text(&by_hash, "i=1048576"));
   sct_str_free(&by_name);

@@ -92,8 +92,8 @@ cudaError_t transpose_launch(const transpose_args *args, cudaStream_t stream);
 transpose_choice transpose_variant(const float *a, float *b, long long n_row, long long n_col);
 transpose_choice transpose_variant_of(const transpose_args *args);
 
-// From here on counts the calls that launch, by their extents, and adds them to the file `path` when
-// the program exits or transpose_log is called again; null: counts no longer. `s.calls` of a spec reads it.
+// From here on counts the calls that launch, by their extents, and adds them to the file `path`
+// when the program exits or this is called again; null: counts no longer. `s.calls` reads it.
 cudaError_t transpose_log(const char *path);
 
 #ifdef __cplusplus
