@@ -133,11 +133,8 @@ sct_status sct_emit_write_selftest(sct_emit *e, const char *header, const char *
                                    const sct_emit_tester *tester, sct_error *err) {
   sct_emit_cases cases = {0};
   SCT_TRY(check_file(e, header, path, err));
-  const char **labels = SCT_ARENA_NEW(&e->arena, const char *, e->n_kernels + 1);
-  for (int k = 0; k < e->n_kernels; k++) {
-    labels[k] = e->kernels[k].source->label;
-  }
-  SCT_TRY(
-      tester->make(tester->ctx, e->layout, e->sig.n_operands, labels, e->n_kernels, &cases, err));
+  int n = 0;
+  const char *const *labels = sct_emit_kernels(e, &n);
+  SCT_TRY(tester->make(tester->ctx, e->layout, e->sig.n_operands, labels, n, &cases, err));
   return write_next_to(e, "selftest", emit_tests(e, &cases), header, path, err);
 }

@@ -65,6 +65,24 @@ sct_status sct_emit_render(sct_str *out, sct_emit *e, sct_error *err);
  * that is from the best: {"kernels": [...], "rules": [...]}. The caller's. */
 json_t *sct_emit_rules(const sct_emit *e);
 
+/* A device that calls are made on, and what a call on it tries. */
+typedef struct sct_emit_device {
+  const char *name;
+  int major, minor, n_sms;
+} sct_emit_device;
+typedef struct sct_emit_taken {
+  const char *labels[5]; /* [n] the first that is right for the call is taken; the last is naive */
+  int n;
+  const char *size;   /* the listed size whose winner is labels[0]; NULL: by a branch of the rule */
+  const char *device; /* whose rule it is */
+} sct_emit_taken;
+/* What the launch function would choose from, at extents in its order. */
+void sct_emit_take(sct_emit_taken *out, const sct_emit *e, const sct_emit_device *on,
+                   const int64_t *extents);
+/* The labels of all kernels, the naive one first; the layouts of the arrays in its order. */
+const char *const *sct_emit_kernels(sct_emit *e, int *n);
+const char *const *sct_emit_layouts(const sct_emit *e);
+
 /* The module of Python for a header in the form c (the request's form does not count), into the
  * file `path` next to `header`. SCT_EUSAGE: the two have names or directories that do not fit. */
 sct_status sct_emit_write_python(sct_emit *e, const char *header, const char *path, sct_error *err);

@@ -4,6 +4,7 @@
  *   emit_choose.c    the best candidate among some
  *   emit_rules.c     the rule of each device, by the parts of emit_rule.h
  *   emit_holds.c     conditions of kernels at some extents
+ *   emit_take.c      what the rules say of a call, for programs of this one
  *   emit_source.c    whether a stored kernel may stand in a header, and its parameters
  *   emit_ways.c      defaults of NAME_host that `transfer` has found
  *   emit_document.c  all that as one document

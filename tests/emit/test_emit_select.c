@@ -551,6 +551,48 @@ static void a_kernel_that_keeps_partial_results_is_refused(void **state) {
   fixture_refused(f, "row_sum", "keeps partial results in an array of its own");
 }
 
+/* As tests/emit/nvcc/dispatch.cu has it of the header itself. */
+static void programs_ask_what_a_call_takes(void **state) {
+  fixture *f = *state;
+  static const struct {
+    sct_emit_device on;
+    int64_t n;
+    const char *labels[4], *size, *device;
+  } cases[] = {
+      {{"NVIDIA H200", 9, 0, 132}, 2, {"flat t256 w16", "direct t256"}, NULL, "NVIDIA H200"},
+      {{"NVIDIA H200", 9, 0, 132},
+       1 << 20,
+       {"flat t256 w16", "flat t256 w16", "direct t256"},
+       "i=1048576",
+       "NVIDIA H200"},
+      {{"NVIDIA H200", 9, 0, 132}, 1 << 23, {"flat t256 w16", "direct t256"}, NULL, "NVIDIA H200"},
+      {{"NVIDIA H200", 9, 0, 132},
+       (1 << 23) + 1,
+       {"staged t512 big", "direct t256"},
+       NULL,
+       "NVIDIA H200"},
+      {{"NVIDIA H100", 9, 0, 114}, 2, {"flat t256 w16", "direct t256"}, NULL, "NVIDIA H200"},
+      {{"NVIDIA B200", 10, 0, 148}, 2, {"flat t256 w16", "direct t256"}, NULL, "NVIDIA H200"},
+      {{"NVIDIA A10", 8, 6, 72}, 1 << 26, {"staged t512", "direct t256"}, NULL, "NVIDIA A100"},
+      {{"Tesla V100", 7, 0, 80}, 1 << 24, {"staged t512"}, "i=16777216", "NVIDIA A100"},
+  };
+  sct_emit *header = NULL;
+  const sct_emit_request request = {.name = "add3"};
+  fixture_add_two_devices(f);
+  fixture_check(f, sct_emit_open(&header, f->store, &request, &f->err));
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    sct_emit_taken taken;
+    sct_emit_take(&taken, header, &cases[k].on, &cases[k].n);
+    for (int n = 0; cases[k].labels[n] != NULL; n++) {
+      assert_string_equal(taken.labels[n], cases[k].labels[n]);
+    }
+    assert_string_equal(taken.labels[taken.n - 1], "direct t256");
+    assert_string_equal(taken.device, cases[k].device);
+    assert_string_equal(taken.size ? taken.size : "", cases[k].size ? cases[k].size : "");
+  }
+  sct_emit_close(header);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
@@ -563,6 +605,7 @@ int main(void) {
       TEST(newer_conditions_replace_older_ones),
       TEST(counted_gives_way_to_timed),
       TEST(equal_extents_go_to_the_slower_fill),
+      TEST(programs_ask_what_a_call_takes),
       TEST(samples_make_a_rule),
       TEST(a_range_alone_shows_a_size_of_each_branch),
       TEST(rows_of_different_lengths_have_a_mean),
