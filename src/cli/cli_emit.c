@@ -229,7 +229,7 @@ static sct_status check_next_to(const cli_args *args, sct_error *err) {
 static sct_status write_selftest(const cli_args *args, sct_emit *header, sct_error *err) {
   cli_selftest *test = NULL;
   cli_selftest_new(&test, args->words[0]);
-  const sct_emit_tester tester = {test, cli_selftest_make};
+  const sct_emit_tester tester = {test, cli_selftest_make, cli_selftest_tolerance};
   const sct_status status =
       sct_emit_write_selftest(header, args->out, args->selftest, &tester, err);
   cli_selftest_free(test);

@@ -136,5 +136,5 @@ sct_status sct_emit_write_selftest(sct_emit *e, const char *header, const char *
   int n = 0;
   const char *const *labels = sct_emit_kernels(e, &n);
   SCT_TRY(tester->make(tester->ctx, e->layout, e->sig.n_operands, labels, n, &cases, err));
-  return write_next_to(e, "selftest", emit_tests(e, &cases), header, path, err);
+  return write_next_to(e, "selftest", emit_tests(e, &cases, tester), header, path, err);
 }

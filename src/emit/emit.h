@@ -120,6 +120,8 @@ typedef struct sct_emit_tester {
    * the tester's end. */
   sct_status (*make)(void *ctx, const char *const *layouts, int n_layouts,
                      const char *const *labels, int n_labels, sct_emit_cases *out, sct_error *err);
+  /* After that: by how much values of an output may differ at other extents. */
+  double (*tolerance)(void *ctx, int operand, const int64_t *extents);
 } sct_emit_tester;
 
 /* A file with a function that tries the kernels of `header`, into `path` next to it. */

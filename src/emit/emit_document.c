@@ -265,10 +265,27 @@ static json_t *case_json(const emit_header *h, const sct_emit_case *c) {
                    "scalars", scalars, "poison", (int)c->poison);
 }
 
-json_t *emit_tests(const emit_header *h, const sct_emit_cases *cases) {
+static json_t *edges_json(emit_header *h, const sct_emit_tester *tester) {
+  int64_t(*edges)[EMIT_MOST_EDGE_EXTENTS];
+  json_t *list = json_array();
+  const int n = emit_edges(h, &edges);
+  for (int k = 0; k < n; k++) {
+    json_t *tolerance = json_array();
+    for (int op = 0; op < h->sig.n_operands; op++) {
+      json_array_append_new(tolerance, json_real(tester->tolerance(tester->ctx, op, edges[k])));
+    }
+    json_array_append_new(list, json_pack("{s:o, s:o}", "extents",
+                                          integers_of(edges[k], h->sig.n_extents), "tolerance",
+                                          tolerance));
+  }
+  return list;
+}
+
+json_t *emit_tests(emit_header *h, const sct_emit_cases *cases, const sct_emit_tester *tester) {
   json_t *list = json_array();
   for (int k = 0; k < cases->n; k++) {
     json_array_append_new(list, case_json(h, &cases->all[k]));
   }
-  return json_pack("{s:o, s:b}", "cases", list, "computes", cases->computes);
+  return json_pack("{s:o, s:o, s:b}", "cases", list, "edges", edges_json(h, tester), "computes",
+                   cases->computes);
 }

@@ -222,6 +222,25 @@ static void samples_make_a_rule(void **state) {
   sct_str_free(&text);
 }
 
+/* Three values of one extent around each threshold, at small sizes that were tuned. */
+static void a_self_test_knows_both_sides_of_thresholds(void **state) {
+  fixture *f = *state;
+  fixture_samples(f, true);
+  emit_header h = load(f, "transpose");
+  int64_t(*edges)[EMIT_MOST_EDGE_EXTENTS];
+  assert_int_equal(emit_edges(&h, &edges), 6);
+  for (int k = 0; k < 3; k++) {
+    assert_int_equal(edges[k][0], 4); /* n_row * n_col <= 1 << 17 */
+    assert_int_equal(edges[k][1], 32767 + k);
+    assert_int_equal(edges[3 + k][0], 127 + k); /* beyond it, n_row <= 128 */
+    assert_int_equal(edges[3 + k][1], 4096);
+  }
+  json_t *row = json_array_get(json_object_get(h.sig.doc, "extents"), 0);
+  json_object_set_new(row, "dim", json_false()); /* a number that goes with what arrays hold */
+  assert_int_equal(emit_edges(&h, &edges), 0);
+  emit_header_free(&h);
+}
+
 static void a_range_alone_shows_a_size_of_each_branch(void **state) {
   fixture *f = *state;
   fixture_samples(f, false);
@@ -607,6 +626,7 @@ int main(void) {
       TEST(equal_extents_go_to_the_slower_fill),
       TEST(programs_ask_what_a_call_takes),
       TEST(samples_make_a_rule),
+      TEST(a_self_test_knows_both_sides_of_thresholds),
       TEST(a_range_alone_shows_a_size_of_each_branch),
       TEST(rows_of_different_lengths_have_a_mean),
       TEST(the_largest_size_chooses_the_layouts),
