@@ -120,6 +120,7 @@ struct sct_emit_cases;
 sct_status cli_selftest_make(void *ctx, const char *const *layouts, int n_layouts,
                              const char *const *labels, int n_labels, struct sct_emit_cases *out,
                              sct_error *err);
+double cli_selftest_tolerance(void *ctx, int operand, const int64_t *extents);
 sct_status cli_count(const cli_args *args, sct_error *err);
 sct_status cli_sanitize(const cli_args *args, sct_error *err);
 /* Candidates of the command's spec for a device: the one with this label and the naive ones;
