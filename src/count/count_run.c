@@ -341,6 +341,19 @@ static void append_least_bytes(sct_str *out, const run *r, const sct_ptx_diag *d
   }
 }
 
+/* What the kernel printed. */
+static void pass_output(const sct_count_case *c, sct_ptx_result *result) {
+  if (result->printed != NULL) {
+    fputs(result->printed, stderr);
+  }
+  if (result->prints_dropped > 0) {
+    sct_log(SCT_LOG_WARN, "case '%s': the text of %lld more calls of printf is left out", c->name,
+            (long long)result->prints_dropped);
+  }
+  sct_free(result->printed);
+  result->printed = NULL;
+}
+
 /* Threads that end before a barrier are usual outside of generated code, and legal on a GPU. */
 static sct_status run_case(const run *r, int i, const void *const *args) {
   const sct_count_case *const c = &r->m->cases[i];
@@ -387,6 +400,7 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
   if (status != SCT_OK) {
     return sct_fail(r->err, status, "case '%s': %s", c->name, err.text);
   }
+  pass_output(c, &result);
   evaluate(r, r->kernel_of[i], row, &result);
   row->diag = result.diag;
   row->counters = result.counters;

@@ -333,6 +333,7 @@ typedef struct sct_ptx_launch_opts {
    * of 0. */
   int rounding;
   int max_shared_bytes; /* limit of a block; 0: 232,448 (an H200's) */
+  int64_t heap_bytes;   /* that malloc may give together; 0: 8 MiB, as cudaLimitMallocHeapSize */
   bool no_definedness;  /* do not track uninitialised values, nor bytes that copies still use */
   bool no_races;        /* do not look for races */
   bool no_counters;
@@ -360,6 +361,12 @@ typedef struct sct_ptx_launch_opts {
   void *block_ctx;
 } sct_ptx_launch_opts;
 
+/* What kernels have allocated by malloc and not freed: it stays until the memory goes. */
+typedef struct sct_ptx_heap {
+  int64_t n, bytes;
+  int64_t refused; /* calls that got NULL */
+} sct_ptx_heap;
+
 typedef struct sct_ptx_result {
   sct_ptx_diag diag; /* kind SCT_PTX_CLEAN: the kernel ran to its end and no check had anything */
   sct_ptx_diag warning; /* the first race of which all writers store the same value; or CLEAN */
@@ -368,6 +375,9 @@ typedef struct sct_ptx_result {
   sct_ptx_requests *requests;   /* [n_insts] one of each (ptx_request.c), without bulk copies */
   int n_insts;
   sct_ptx_traffic traffic;
+  sct_ptx_heap heap;      /* after the launch */
+  char *printed;          /* by printf, in the order in which blocks ran, at most 1 MiB; or NULL */
+  int64_t prints_dropped; /* calls of printf that are not in it */
 } sct_ptx_result;
 
 /* Runs one kernel on `memory`. On SCT_OK `out` is filled (free with sct_ptx_result_free), also when

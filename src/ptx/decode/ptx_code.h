@@ -24,6 +24,7 @@
 #define PTX_WINDOW_PARAM  3
 #define PTX_WINDOW_VARS   4 /* .global and .const variables of the module */
 #define PTX_WINDOW_FUNCS  5 /* addresses of functions */
+#define PTX_WINDOW_HEAP   6 /* what malloc gives */
 #define PTX_WINDOW_FIRST  8 /* of buffers */
 #define PTX_N_WINDOWS     2048
 #define PTX_WINDOW(k)     ((uint64_t)(k) << PTX_WINDOW_SHIFT)
@@ -218,6 +219,14 @@ typedef struct ptx_origin {
   uint8_t width;             /* bytes a lane of a memory access */
 } ptx_origin;
 
+/* Functions of the system, which no PTX holds (ptx_system.c). */
+typedef enum ptx_system {
+  PTX_SYSTEM_NONE,
+#define PTX_SYSTEM(id, name, args, ret) PTX_SYSTEM_##id,
+#include "ptx_system.def"
+#undef PTX_SYSTEM
+} ptx_system;
+
 typedef struct ptx_call {
   int32_t body; /* of ptx_code.bodies; -1: through the function pointer in slot a */
   int n_args, n_rets;
@@ -244,8 +253,9 @@ typedef struct ptx_code {
   int64_t shared_packed; /* bytes of the static arrays without gaps */
   bool uses_bulk;        /* has bulk copies */
   bool has_global_atomics, has_approx;
-  bool orders_blocks;                     /* fences of the device: blocks may talk to each other */
-  bool orders_cluster;                    /* fences wider than a block, those among them */
+  bool uses_system;    /* calls functions of the system: what they do is not in the PTX */
+  bool orders_blocks;  /* fences of the device: blocks may talk to each other */
+  bool orders_cluster; /* fences wider than a block, those among them */
   int min_shared_bytes, min_global_bytes; /* narrowest access: granule of the race records */
 } ptx_code;
 

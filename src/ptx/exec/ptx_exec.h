@@ -211,10 +211,11 @@ typedef struct ptx_launch {
   int64_t shared_end;      /* first address after all shared arrays */
   int64_t max_steps;
   bool definedness, races, counters;
-  ptx_order *order;       /* between blocks; NULL: no races are looked for */
-  const ptx_rules *rules; /* of an older device's accesses; NULL: CC 7.0 and later */
-  ptx_lines *lines;       /* if buffers are counted; atomics run on one host thread */
-  ptx_links *links;       /* if chains are followed */
+  ptx_order *order;            /* between blocks; NULL: no races are looked for */
+  const ptx_rules *rules;      /* of an older device's accesses; NULL: CC 7.0 and later */
+  ptx_lines *lines;            /* if buffers are counted; atomics run on one host thread */
+  ptx_links *links;            /* if chains are followed */
+  struct ptx_printed *printed; /* by calls of printf */
 } ptx_launch;
 
 typedef struct ptx_range {
@@ -467,6 +468,7 @@ typedef struct ptx_part {
 
 /* Fills `acc` with base + imm of slot u->a; false after a fault (undefined address). */
 bool sct_ptx_addresses(ptx_exec *x, const ptx_uop *u, ptx_access *acc);
+const char *sct_ptx_verb(ptx_dir dir); /* "reads" */
 /* Finds the lanes of `todo` that lie in the same piece of memory as the first of them; bounds,
  * alignment and permission are checked. An empty mask: fault. */
 ptx_part sct_ptx_part_global(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, uint32_t todo);
@@ -749,7 +751,27 @@ void sct_ptx_clear_state(ptx_exec *x, ptx_warp *w, int body, size_t slot_base);
 int64_t sct_ptx_local_bytes(const ptx_code *code); /* of one lane */
 void sct_ptx_call(ptx_exec *x, const ptx_uop *u, uint32_t mask);
 void sct_ptx_return(ptx_exec *x);
+/* Where the parameters of calls stand in local memory. */
+int64_t sct_ptx_call_area(const ptx_exec *x, const ptx_frame *f);
 void sct_ptx_clear_locals(const ptx_code *code, ptx_warp *w, bool definedness);
+
+/* ---- functions of the system (ptx_system.c), the heap (ptx_heap.c) */
+
+/* What the blocks of a launch print, which run on one host thread then. */
+typedef struct ptx_printed {
+  sct_str text;
+  int64_t dropped; /* calls whose text is left out, as there is too much */
+} ptx_printed;
+
+/* The heap of a launch whose kernel calls functions of the system; NULL: no room. */
+bool sct_ptx_heap_new(sct_ptx_memory *memory, int64_t limit);
+/* Address of so many bytes for one thread, 0: no room for them. */
+uint64_t sct_ptx_heap_take(ptx_exec *x, uint64_t bytes, uint64_t align);
+/* false: fault. */
+bool sct_ptx_heap_give(ptx_exec *x, const ptx_uop *u, int lane, uint64_t address);
+/* Whether the bytes belong to one live allocation. */
+bool sct_ptx_heap_holds(const sct_ptx_memory *memory, uint64_t address, int bytes);
+void sct_ptx_heap_fault(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, int lane);
 
 /* ---- barriers (ptx_barrier.c), warp operations (ptx_warpops.c) */
 

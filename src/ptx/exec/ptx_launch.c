@@ -112,7 +112,7 @@ static void add_access_records(const ptx_launch *l) {
       const int shift = sct_ptx_granule_shift(l->code->min_global_bytes);
       b->access_bytes = sizeof(*b->last_access) * (size_t)((b->bytes >> shift) + 2);
       b->last_access =
-          b->fill != NULL ? sct_alloc_sparse(b->access_bytes) : sct_alloc(b->access_bytes);
+          ptx_is_sparse(b) ? sct_alloc_sparse(b->access_bytes) : sct_alloc(b->access_bytes);
     }
   }
 }
@@ -123,7 +123,7 @@ static void drop_access_records(const ptx_launch *l) {
     if (b == NULL) {
       continue;
     }
-    if (b->fill != NULL) {
+    if (ptx_is_sparse(b)) {
       sct_unmap(b->last_access, b->access_bytes);
     } else {
       sct_free(b->last_access);
@@ -485,7 +485,9 @@ static int host_threads(const ptx_launch *l) {
               : 1;
   n = n > MAX_THREADS ? MAX_THREADS : n;
   n = n > l->n_run ? (int)l->n_run : n;
-  return l->code->has_global_atomics || l->code->orders_blocks || l->races ? 1 : n;
+  return l->code->has_global_atomics || l->code->orders_blocks || l->code->uses_system || l->races
+             ? 1
+             : n;
 }
 
 static void run_all(sct_ptx_result *out, const ptx_launch *l) {
@@ -539,9 +541,11 @@ sct_status sct_ptx_launch(sct_ptx_result *out, sct_ptx_memory *memory, const sct
                   .definedness = !o->no_definedness,
                   .races = !o->no_races,
                   .counters = !o->no_counters};
+  ptx_printed printed = {.dropped = 0};
   ptx_buf *const kept = o->variables ? *o->variables : NULL;
   sct_status status = SCT_OK;
   *out = (sct_ptx_result){0};
+  l.printed = &printed;
   l.max_steps = o->max_steps > 0 ? o->max_steps : DEFAULT_STEPS;
   if ((unsigned)o->coalescing >= SCT_PTX_N_COALESCING) {
     return sct_fail(err, SCT_EUSAGE, "kernel '%s': no counting model %d", o->kernel,
@@ -552,6 +556,10 @@ sct_status sct_ptx_launch(sct_ptx_result *out, sct_ptx_memory *memory, const sct
   SCT_TRY(check_shape(&l, o, err));
   SCT_TRY(check_shared(&l, o, err));
   SCT_TRY_DONE(pack_args(&l, o, err));
+  if (l.code->uses_system && !sct_ptx_heap_new(memory, o->heap_bytes)) {
+    SCT_TRY_DONE(sct_fail(err, SCT_ENOMEM, "no address space for a heap of %lld bytes",
+                          (long long)o->heap_bytes));
+  }
   memory->table[PTX_WINDOW_VARS] = kept ? kept : sct_ptx_vars_new(o->module, l.code);
   add_access_records(&l);
   l.order = l.races ? sct_ptx_order_new(&l) : NULL;
@@ -561,6 +569,9 @@ sct_status sct_ptx_launch(sct_ptx_result *out, sct_ptx_memory *memory, const sct
   if (l.order != NULL) {
     out->warning = *sct_ptx_order_warning(l.order);
   }
+  out->heap = sct_ptx_heap_of(memory);
+  out->printed = printed.text.data;
+  out->prints_dropped = printed.dropped;
 done:
   sct_ptx_links_free(l.links);
   sct_ptx_order_free(l.order);
@@ -586,5 +597,6 @@ void sct_ptx_variables_free(ptx_buf *variables) {
 void sct_ptx_result_free(sct_ptx_result *result) {
   sct_free(result->insts);
   sct_free(result->requests);
+  sct_free(result->printed);
   *result = (sct_ptx_result){0};
 }
