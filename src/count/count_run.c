@@ -383,6 +383,7 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
     row->grid[d] = c->grid[d] > 0 ? c->grid[d] : 1;
     row->block[d] = c->block[d] > 0 ? c->block[d] : 1;
   }
+  opts.registers = row->registers;
   row->cause = r->causes[r->kernel_of[i]];
   sct_ptx_result result;
   sct_error err = {0};

@@ -338,6 +338,9 @@ typedef struct sct_ptx_launch_opts {
   bool no_races;        /* do not look for races */
   bool no_counters;
   sct_ptx_coalescing coalescing; /* rules of the counters */
+  bool cooperative;     /* all blocks run at once, as cudaLaunchCooperativeKernel does; kernels with
+                           a barrier of the grid always do */
+  int registers;        /* a thread, which bounds how many those may be; 0: unknown */
   bool lenient_exits;   /* threads that have ended count as arrived at barriers, as on a GPU; else
                            a barrier that not all threads of the block reach is a diagnosis */
   bool per_instruction; /* fill sct_ptx_result.insts and .requests */

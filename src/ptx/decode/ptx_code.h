@@ -25,6 +25,7 @@
 #define PTX_WINDOW_VARS   4 /* .global and .const variables of the module */
 #define PTX_WINDOW_FUNCS  5 /* addresses of functions */
 #define PTX_WINDOW_HEAP   6 /* what malloc gives */
+#define PTX_WINDOW_GRID   7 /* what a cooperative grid synchronises by: %envreg1, %envreg2 */
 #define PTX_WINDOW_FIRST  8 /* of buffers */
 #define PTX_N_WINDOWS     2048
 #define PTX_WINDOW(k)     ((uint64_t)(k) << PTX_WINDOW_SHIFT)
@@ -252,6 +253,7 @@ typedef struct ptx_code {
   size_t n_shared, cap_shared;
   int64_t shared_packed; /* bytes of the static arrays without gaps */
   bool uses_bulk;        /* has bulk copies */
+  bool syncs_grid;       /* has a barrier of the grid */
   bool has_global_atomics, has_approx;
   bool uses_system;    /* calls functions of the system: what they do is not in the PTX */
   bool orders_blocks;  /* fences of the device: blocks may talk to each other */

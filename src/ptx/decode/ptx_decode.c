@@ -145,6 +145,7 @@ static void sreg_slot(ptx_dec *d, ptx_span name, bool *found, bool *wide, uint32
     }
     *found = true;
     *wide = sregs[i].wide;
+    d->code->syncs_grid |= sct_ptx_span_in(name, "%envreg1 %envreg2");
     for (size_t k = 0; k < b->n_sregs; k++) {
       if (b->sregs[k].sreg == i) {
         *slot = b->sregs[k].slot;
@@ -242,6 +243,10 @@ bool sct_ptx_dec_source(ptx_dec *d, const ptx_opd *opd, char cls, ptx_type type,
   case PTX_OPD_NAME:
     if (sct_ptx_span_is(opd->name, "WARP_SZ")) {
       return sct_ptx_dec_const(d, PTX_LANES, cls == '6', slot);
+    }
+    if (cls == 'p' && sct_ptx_span_is(opd->name, "%is_explicit_cluster")) {
+      *slot = d->code->bodies[0].func->cluster > 0 ? PTX_SLOT_TRUE : PTX_SLOT_ZERO;
+      return true;
     }
     sreg_slot(d, opd->name, &found, &wide, slot);
     if (found && wide == (cls == '6') && cls != 'p') {

@@ -305,6 +305,8 @@ static void update_part(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
     }
     changed |= (uint32_t)write_update(u, part, at, &w) << i;
   }
+  x->changes += changed != 0;
+  ptx_look(x, u);
   if (x->launch->races && !sct_ptx_race(x, u, acc, part, changed)) {
     return;
   }

@@ -32,6 +32,7 @@ static const ptx_warp *missing(const ptx_cluster *c, const ptx_exec **block) {
 static void release(ptx_cluster *c) {
   c->phase++;
   c->arrived = 0;
+  c->blocks[0].changes++;
   for (int k = 0; k < c->n; k++) {
     ptx_exec *x = &c->blocks[k];
     if (x->is_near != NULL) {
@@ -108,32 +109,109 @@ static bool unstick(ptx_cluster *c) {
   return false;
 }
 
-void sct_ptx_run_cluster(ptx_cluster *c, int64_t block_index) {
+static void begin(ptx_cluster *c, int64_t block_index) {
   const int64_t first = block_index - block_index % c->n;
-  const bool reverse = c->blocks[0].launch->opts->order == SCT_PTX_REVERSE;
-  int left = c->n;
   c->rank = (int)(block_index - first);
   c->phase = 0;
   c->arrived = 0;
   for (int k = 0; k < c->n; k++) {
     sct_ptx_block_begin(&c->blocks[k], first + (c->rank + k) % c->n);
   }
-  while (left > 0) {
-    const uint32_t phase = c->phase;
-    left = 0;
-    for (int k = 0; k < c->n; k++) {
-      ptx_exec *x = &c->blocks[reverse ? c->n - 1 - k : k];
-      if (!x->ended) {
-        sct_ptx_run_block(x);
-        left += !x->ended;
-      }
-      if (x->stop) {
+}
+
+/* Each block gets its turn. False: all have ended, or there is a diagnosis. */
+static bool turn(ptx_cluster *c) {
+  const bool reverse = c->blocks[0].launch->opts->order == SCT_PTX_REVERSE;
+  const uint32_t phase = c->phase;
+  bool looks = false;
+  int left = 0;
+  for (int k = 0; k < c->n; k++) {
+    ptx_exec *x = &c->blocks[reverse ? c->n - 1 - k : k];
+    if (!x->ended) {
+      sct_ptx_run_block(x);
+      left += !x->ended;
+      looks |= x->looks;
+    }
+    if (x->stop) {
+      return false;
+    }
+  }
+  return left > 0 && (c->phase != phase || looks || unstick(c));
+}
+
+/* ---- a cooperative grid */
+
+#define IDLE_ROUNDS 2000 /* in which blocks only look: none will do anything any more */
+
+static bool has_stopped(const ptx_cluster *c) {
+  bool stopped = false;
+  for (int k = 0; k < c->n; k++) {
+    stopped |= c->blocks[k].stop;
+  }
+  return stopped;
+}
+
+static uint64_t changes(const ptx_cluster *c, int n) {
+  uint64_t sum = 0;
+  for (int i = 0; i < n; i++) {
+    for (int k = 0; k < c[i].n; k++) {
+      sum += c[i].blocks[k].changes;
+    }
+  }
+  return sum;
+}
+
+/* Blocks look at flags that nobody will change. */
+static void fault_idle(ptx_cluster *c, int n) {
+  ptx_exec *waiting = NULL;
+  const ptx_exec *ended = NULL;
+  bool soft = false; /* a diagnosis stands, and that warp is missing */
+  for (int i = 0; i < n; i++) {
+    for (int k = 0; k < c[i].n; k++) {
+      ptx_exec *x = &c[i].blocks[k];
+      waiting = waiting == NULL && !x->ended && x->looks ? x : waiting;
+      ended = ended == NULL && x->ended ? x : ended;
+      soft |= x->has_soft;
+    }
+  }
+  if (waiting == NULL || soft) {
+    return;
+  }
+  waiting->warp = &waiting->warps[waiting->looker->index];
+  if (ended != NULL && waiting->code->syncs_grid) {
+    sct_ptx_fault(waiting, waiting->look, SCT_PTX_BARRIER_DIVERGENCE, -1, 0,
+                  "block number %lld has ended without reaching the barrier of the grid",
+                  (long long)ended->block_index);
+  } else {
+    sct_ptx_fault(waiting, waiting->look, SCT_PTX_DEADLOCK, -1, 0,
+                  "waits for what another block must write, and none does");
+  }
+}
+
+void sct_ptx_run_clusters(ptx_cluster *c, int n, int64_t block_index) {
+  const ptx_launch *l = c->blocks[0].launch;
+  uint64_t seen = 0;
+  int idle = 0;
+  for (int i = 0; i < n; i++) {
+    begin(&c[i], block_index + (int64_t)i * c->n);
+  }
+  for (bool left = true; left && idle < IDLE_ROUNDS;) {
+    left = false;
+    for (int i = 0; i < n; i++) {
+      const int64_t at = l->opts->order == SCT_PTX_REVERSE    ? n - 1 - i
+                         : l->opts->order == SCT_PTX_SHUFFLED ? sct_permute(i, n, l->opts->seed)
+                                                              : i;
+      left |= turn(&c[at]);
+      if (has_stopped(&c[at])) {
         return;
       }
     }
-    if (left > 0 && c->phase == phase && !unstick(c)) {
-      return;
-    }
+    const uint64_t now = n > 1 ? changes(c, n) : 0;
+    idle = n > 1 && now == seen ? idle + 1 : 0;
+    seen = now;
+  }
+  if (idle == IDLE_ROUNDS) {
+    fault_idle(c, n);
   }
 }
 

@@ -207,8 +207,10 @@ typedef struct ptx_launch {
   int64_t grid[3], block[3];
   int64_t n_blocks, n_run; /* n_run of them are to run, or clusters */
   int n_cluster;           /* blocks of a cluster */
-  int n_warps, n_threads;  /* of a block */
-  int64_t shared_end;      /* first address after all shared arrays */
+  int n_together;          /* blocks that run at once: of a cluster, or of a cooperative grid */
+  bool cooperative;
+  int n_warps, n_threads; /* of a block */
+  int64_t shared_end;     /* first address after all shared arrays */
   int64_t max_steps;
   bool definedness, races, counters;
   ptx_order *order;            /* between blocks; NULL: no races are looked for */
@@ -265,6 +267,7 @@ struct ptx_exec {
   bool soft;  /* ... that a race found later would explain: only the warp stops */
   bool yield; /* the warp waits for others */
   bool waits; /* ... for an mbarrier */
+  bool looks; /* ... perhaps, for other blocks: of a cooperative grid, at flags */
   ptx_warp *warp;
   ptx_frame *frame;
   /* of the block */
@@ -279,6 +282,9 @@ struct ptx_exec {
   ptx_blocks after;      /* blocks whose releases were read before it */
   bool fenced;           /* a warp has fenced or read since: barriers have something to join */
   ptx_cluster *cluster;
+  uint64_t changes;    /* stores, updates, barriers and ends: what others may wait for */
+  const ptx_uop *look; /* the last look at a flag, of this warp */
+  const ptx_warp *looker;
   bool ended;                          /* all warps have, or the block has a diagnosis */
   uint64_t events;                     /* changes of mbarriers */
   uint8_t *shared, *shared_defined;    /* by shared address */
@@ -297,6 +303,7 @@ struct ptx_exec {
   int n_flags;
   uint32_t flags_rest, flags_base;
   /* of the thread */
+  bool shares; /* its counters are another block's */
   const ptx_launch *launch;
   const ptx_code *code;
   ptx_warp *warps;
@@ -465,6 +472,15 @@ typedef struct ptx_part {
   ptx_exec *peer; /* whose shared memory it is, if another block's */
   int64_t stride; /* local memory: added once a lane */
 } ptx_part;
+
+/* A warp looks at what other blocks of a cooperative grid may write: they get their turn. */
+static inline void ptx_look(ptx_exec *x, const ptx_uop *u) {
+  if (x->launch->cooperative) {
+    x->yield = x->looks = true;
+    x->look = u;
+    x->looker = x->warp;
+  }
+}
 
 /* Fills `acc` with base + imm of slot u->a; false after a fault (undefined address). */
 bool sct_ptx_addresses(ptx_exec *x, const ptx_uop *u, ptx_access *acc);
@@ -725,8 +741,9 @@ void sct_ptx_run_block(ptx_exec *x);
 
 /* ---- clusters (ptx_cluster.c) */
 
-/* Runs the cluster of a block, whose executor is the first one. */
-void sct_ptx_run_cluster(ptx_cluster *c, int64_t block_index);
+/* Runs the cluster of a block, whose executor is the first one; or, where there are several
+ * clusters, those of the whole grid at once. */
+void sct_ptx_run_clusters(ptx_cluster *c, int n, int64_t block_index);
 void sct_ptx_cluster_barrier(ptx_exec *x, const ptx_uop *u);
 bool sct_ptx_cluster_address(uint64_t address); /* is it one that mapa gave */
 /* The block in whose shared memory the address of `lane` lies, and what to take from it for an
@@ -736,7 +753,9 @@ ptx_exec *sct_ptx_cluster_peer(ptx_exec *x, const ptx_uop *u, const ptx_access *
 
 /* ---- state of a host thread (ptx_block.c) */
 
-void sct_ptx_exec_init(ptx_exec *x, const ptx_launch *l, ptx_cluster *cluster);
+/* with: another one of its host thread, whose counters it shares; NULL: none. */
+void sct_ptx_exec_init(ptx_exec *x, const ptx_launch *l, ptx_cluster *cluster,
+                       const ptx_exec *with);
 void sct_ptx_exec_free(ptx_exec *x);
 void sct_ptx_block_begin(ptx_exec *x, int64_t block_index);
 /* all: else only those that change from block to block */

@@ -369,6 +369,7 @@ static void store_part(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, ptx
       overwrites_source(x, u, acc, part)) {
     return;
   }
+  x->changes++;
   for (int e = 0; e < u->n; e++) {
     store_values(x, u, acc, part, e, slots[e]);
   }
@@ -429,6 +430,9 @@ static void run_global(ptx_exec *x, const ptx_uop *u, const ptx_access *acc) {
     }
   }
   run_parts(x, u, acc, sct_ptx_part_global);
+  if ((u->op & PTX_MEM_STRONG) != 0 && acc->dir == PTX_READ) {
+    ptx_look(x, u);
+  }
 }
 
 static void run_shared(ptx_exec *x, const ptx_uop *u, const ptx_access *acc) {

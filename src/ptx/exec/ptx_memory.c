@@ -297,3 +297,15 @@ ptx_buf *sct_ptx_vars_new(const sct_ptx_module *m, const ptx_code *code) {
   }
   return b;
 }
+
+#define GRID_BYTES 64 /* of which 4 are the barrier */
+
+ptx_buf *sct_ptx_grid_buf_new(void) {
+  ptx_buf *b = sct_alloc(sizeof *b);
+  b->base = PTX_WINDOW(PTX_WINDOW_GRID);
+  b->bytes = GRID_BYTES;
+  b->keep = UINT64_MAX;
+  b->host = sct_alloc(GRID_BYTES);
+  b->name = sct_strdup("the barrier of the grid");
+  return b;
+}

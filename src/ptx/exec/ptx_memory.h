@@ -71,6 +71,8 @@ static inline ptx_buf *ptx_memory_window(const sct_ptx_memory *m, uint64_t addre
 
 /* The module's variables as a buffer, initialised. */
 ptx_buf *sct_ptx_vars_new(const sct_ptx_module *module, const ptx_code *code);
+/* What the blocks of a cooperative grid synchronise by. */
+ptx_buf *sct_ptx_grid_buf_new(void);
 void sct_ptx_buf_free(ptx_buf *buf);
 void sct_ptx_heap_free(ptx_heap *heap); /* accepts NULL */
 sct_ptx_heap sct_ptx_heap_of(const sct_ptx_memory *memory);
