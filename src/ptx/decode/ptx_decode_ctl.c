@@ -264,13 +264,13 @@ static bool bar_red(ptx_dec *d, ptx_uop *u) {
   return true;
 }
 
-/* barrier.cluster.arrive{.release}{.aligned}, barrier.cluster.wait{.acquire}{.aligned} */
+/* barrier.cluster.arrive{.release|.relaxed}{.aligned}, barrier.cluster.wait{.acquire}{.aligned} */
 static bool bar_cluster(ptx_dec *d) {
   const int what = sct_ptx_dec_choose(d, "arrive wait");
   if (what < 0) {
     return sct_ptx_dec_unknown(d);
   }
-  (void)sct_ptx_dec_take(d, what == 0 ? "release" : "acquire");
+  (void)sct_ptx_dec_choose(d, what == 0 ? "release relaxed" : "acquire");
   (void)sct_ptx_dec_take(d, "aligned");
   ptx_uop u = {.fn = sct_ptx_op_terminator, .op = (uint8_t)(PTX_BAR_CLUSTER_ARRIVE + what)};
   if (!sct_ptx_dec_operands(d, "", PTX_T_NONE, &u)) {
@@ -306,13 +306,6 @@ bool sct_ptx_decode_bar(ptx_dec *d) {
   sct_ptx_dec_put(d, u);
   sct_ptx_dec_set_kind(d, PTX_INST_BARRIER, 0);
   return sct_ptx_dec_end_block(d, PTX_TERM_BARRIER);
-}
-
-/* mapa.shared::cluster.u32 d, a, b: address a in the shared memory of block b of the cluster */
-bool sct_ptx_decode_mapa(ptx_dec *d) {
-  return sct_ptx_dec_take(d, "shared::cluster") && sct_ptx_dec_take_type(d) == PTX_T_U32
-             ? sct_ptx_dec_put_operands(d, "333", PTX_T_U32, (ptx_uop){.fn = sct_ptx_op_mapa})
-             : sct_ptx_dec_unknown(d);
 }
 
 /* ---- operations of a warp */

@@ -140,6 +140,7 @@ void sct_ptx_block_begin(ptx_exec *x, int64_t block_index) {
   sct_ptx_bulk_clear(x);
   x->stop = x->soft = x->has_soft = x->ended = false;
   x->unset.buf = NULL;
+  x->visit.by = NULL;
   memset(x->barriers, 0, sizeof x->barriers);
   for (int i = 0; i < x->n_ranges; i++) {
     memset(x->shared_defined + x->ranges[i].lo, l->definedness ? 0 : 0xff,

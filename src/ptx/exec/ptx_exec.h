@@ -258,6 +258,16 @@ typedef struct ptx_cluster {
   uint32_t phase; /* how often it was complete */
 } ptx_cluster;
 
+/* The last access of another block of the cluster to a block's shared memory. */
+typedef struct ptx_visit {
+  ptx_exec *by; /* NULL: none */
+  ptx_warp *warp;
+  const ptx_uop *u;
+  int lane;
+  uint32_t phase; /* of the cluster */
+  int dir;        /* ptx_dir */
+} ptx_visit;
+
 struct ptx_exec {
   /* of the current warp and micro-operation */
   uint8_t *regs;
@@ -282,6 +292,7 @@ struct ptx_exec {
   ptx_blocks after;      /* blocks whose releases were read before it */
   bool fenced;           /* a warp has fenced or read since: barriers have something to join */
   ptx_cluster *cluster;
+  ptx_visit visit;
   uint64_t changes;    /* stores, updates, barriers and ends: what others may wait for */
   const ptx_uop *look; /* the last look at a flag, of this warp */
   const ptx_warp *looker;
@@ -745,7 +756,8 @@ void sct_ptx_run_block(ptx_exec *x);
  * clusters, those of the whole grid at once. */
 void sct_ptx_run_clusters(ptx_cluster *c, int n, int64_t block_index);
 void sct_ptx_cluster_barrier(ptx_exec *x, const ptx_uop *u);
-bool sct_ptx_cluster_address(uint64_t address); /* is it one that mapa gave */
+bool sct_ptx_is_peers(const ptx_exec *x, uint64_t address); /* of another block's shared memory */
+bool sct_ptx_cluster_address(uint64_t address);             /* is it one that mapa gave */
 /* The block in whose shared memory the address of `lane` lies, and what to take from it for an
  * address of its own; NULL: fault, or no block's. */
 ptx_exec *sct_ptx_cluster_peer(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, int lane,

@@ -130,8 +130,9 @@ static bool early_copy(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, con
   if (!part->shared && part->buf == NULL) {
     return false;
   }
+  const ptx_exec *of = part->peer != NULL ? part->peer : x;
   FOR_LANES(i, undefined) {
-    if (part->shared ? sct_ptx_async_pending(x, (int64_t)acc->addr[i], acc->width)
+    if (part->shared ? sct_ptx_async_pending(of, lane_offset(acc, part, i), acc->width)
                      : sct_ptx_bulk_writes(x, part->buf, lane_offset(acc, part, i), acc->width)) {
       sct_ptx_fault(x, u, SCT_PTX_ASYNC_EARLY, (int)i, acc->addr[i],
                     "%s %d bytes that an asynchronous copy has not delivered: no wait in between",
