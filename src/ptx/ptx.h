@@ -229,6 +229,8 @@ typedef struct sct_ptx_counters {
   int64_t memory_instructions;  /* of them: loads, stores, atomics and shuffles of warps */
   int64_t control_instructions; /* branches, barriers and ends */
   int64_t flops[SCT_PTX_N_FLOPS];
+  /* products of matrices (mma, wmma) by warps, and their floating-point or integer operations */
+  int64_t matrix_products, matrix_flops;
   int64_t branches,
       divergent_branches; /* guarded or by table, executed by a warp; lanes went both ways */
   int64_t barriers;       /* executed by a warp */

@@ -218,6 +218,7 @@ typedef struct ptx_origin {
   uint8_t cost[SCT_N_PIPES]; /* machine instructions (ptx_cost.c) */
   uint8_t flops, flop_type;  /* of a lane; sct_ptx_flop */
   uint8_t width;             /* bytes a lane of a memory access */
+  uint32_t matrix_flops;     /* of a warp, by mma */
 } ptx_origin;
 
 /* Functions of the system, which no PTX holds (ptx_system.c). */
@@ -233,6 +234,34 @@ typedef struct ptx_call {
   int n_args, n_rets;
   const ptx_sym **args, **rets; /* .param variables of the caller; one allocation, at args */
 } ptx_call;
+
+typedef enum ptx_elem {
+#define PTX_ELEM(id, name, bits, is_float) PTX_ELEM_##id,
+#include "ptx_elems.def"
+#undef PTX_ELEM
+  PTX_N_ELEMS
+} ptx_elem;
+
+/* d = a x b + c of a warp: m x k by k x n. Fragments: ptx_fragment(). */
+typedef enum ptx_matrix { PTX_MATRIX_A, PTX_MATRIX_B, PTX_MATRIX_C, PTX_MATRIX_D } ptx_matrix;
+typedef struct ptx_mma {
+  int m, n, k;
+  uint8_t elem[4], regs[4]; /* by ptx_matrix: elements, and registers that hold them */
+  bool satfinite, xors;     /* b1: xor, else and */
+} ptx_mma;
+
+/* Where a matrix has element `e` of register `r` of a lane: its row and column. */
+typedef struct ptx_spot {
+  int row, col;
+} ptx_spot;
+ptx_spot sct_ptx_spot(const ptx_mma *p, ptx_matrix x, int lane, int r, int e);
+int sct_ptx_elem_bits(ptx_elem elem);
+
+/* One access of wmma.load or wmma.store: lane i goes to element outer[i] * stride + inner[i]. */
+typedef struct ptx_tile {
+  int bits;
+  uint8_t outer[PTX_LANES], inner[PTX_LANES];
+} ptx_tile;
 
 typedef struct ptx_code {
   ptx_uop *uops;
@@ -251,6 +280,10 @@ typedef struct ptx_code {
   size_t n_calls, cap_calls;
   ptx_shared_sym *shared;
   size_t n_shared, cap_shared;
+  ptx_mma *mmas;
+  size_t n_mmas, cap_mmas;
+  ptx_tile *tiles;
+  size_t n_tiles, cap_tiles;
   int64_t shared_packed; /* bytes of the static arrays without gaps */
   bool uses_bulk;        /* has bulk copies */
   bool syncs_grid;       /* has a barrier of the grid */

@@ -689,5 +689,7 @@ void sct_ptx_code_free(ptx_code *code) {
   sct_free(code->bodies);
   sct_free(code->calls);
   sct_free(code->shared);
+  sct_free(code->mmas);
+  sct_free(code->tiles);
   sct_free(code);
 }

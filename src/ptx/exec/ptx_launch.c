@@ -342,6 +342,8 @@ static void add_to_totals(sct_ptx_counters *c, const ptx_origin *o,
   sct_ptx_counters one = {0};
   add_machine(&one, o, i);
   one.flops[o->flop_type] = i->lanes * o->flops;
+  one.matrix_products = o->matrix_flops > 0 ? i->executed : 0;
+  one.matrix_flops = i->executed * o->matrix_flops;
   add_pipe(&one, o, i);
   switch ((ptx_inst_kind)o->kind) {
   case PTX_INST_LOAD:
