@@ -171,7 +171,7 @@ static void fragments_are_the_manuals(void **state) {
       {"m16n8k32.row.col.f32.e5m2.e5m2.f32", 16, 8, 32, "e5m2", "f32"},
       {"m8n8k4.row.col.f64.f64.f64.f64", 8, 8, 4, "f64", "f64"},
       {"m16n8k4.row.col.f64.f64.f64.f64", 16, 8, 4, "f64", "f64"},
-      {"m16n8k16.row.col.f64.f64.f64.f64", 16, 8, 16, "f64", "f64"},
+      {"m16n8k16.row.col.f64.f64.f64.f64.rn", 16, 8, 16, "f64", "f64"},
       {"m8n8k16.row.col.s32.s8.s8.s32", 8, 8, 16, "s8", "s32"},
       {"m16n8k16.row.col.s32.u8.u8.s32", 16, 8, 16, "u8", "s32"},
       {"m16n8k32.row.col.satfinite.s32.s8.s8.s32", 16, 8, 32, "s8", "s32"},
@@ -255,6 +255,7 @@ static bool holds(const uint8_t *from, const char *type, int index, int v) {
 static void run_wmma(const wmma *w, int layouts) {
   static const char *const names[] = {"row", "col"};
   const bool arow = !(layouts & 1), brow = !(layouts & 2), crow = !(layouts & 4);
+  const bool shared = layouts >= 8; /* b */
   const bool wide = strcmp(w->sum, "f64") == 0;
   const char *regs = wide ? "x" : "w";
   uint8_t in[8192] = {0}, out[4096];
@@ -280,13 +281,22 @@ static void run_wmma(const wmma *w, int layouts) {
                  "mov.u32 %%r3, %d; add.s64 %%d1, %%in, 2048;\n",
                  wide ? "b64" : "b32", regs, arow ? w->k : w->m, brow ? w->n : w->k,
                  crow ? w->n : w->m);
+  if (shared) {
+    sct_str_append(&text, ".shared .align 32 .b8 t[1024]; mul.lo.s32 %r4, %i, 4; cvt.u64.u32 %d2, "
+                          "%r4; add.s64 %d2, %d1, %d2; mov.u32 %r5, t; add.s32 %r4, %r4, %r5;\n");
+    for (int k = 0; k < 1024; k += 128) {
+      sct_str_printf(&text, "ld.global.u32 %%r6, [%%d2+%d]; st.shared.u32 [%%r4+%d], %%r6;\n", k,
+                     k);
+    }
+    sct_str_append(&text, "bar.warp.sync -1; cvt.u64.u32 %d3, %r5;\n");
+  }
   sct_str_printf(&text, "wmma.load.a.sync.aligned.%s.%s.global.%s ", names[!arow], shape, w->in);
   list(&text, regs, 0, w->na);
-  sct_str_printf(&text, ", [%%in], %%r1;\nwmma.load.b.sync.aligned.%s.%s.%s ", names[!brow], shape,
-                 w->in);
+  sct_str_printf(&text, ", [%%in], %%r1;\nwmma.load.b.sync.aligned.%s.%s%s.%s ", names[!brow],
+                 shape, shared ? ".shared" : "", w->in);
   list(&text, regs, 10, w->nb);
-  sct_str_printf(&text, ", [%%d1], %%r2;\nwmma.load.c.sync.aligned.%s.%s.global.%s ", names[!crow],
-                 shape, w->sum);
+  sct_str_printf(&text, ", [%%d%d], %%r2;\nwmma.load.c.sync.aligned.%s.%s.global.%s ",
+                 shared ? 3 : 1, names[!crow], shape, w->sum);
   list(&text, regs, 20, w->nc);
   sct_str_printf(&text, ", [%%d1+3072]%s;\nwmma.mma.sync.aligned.%s.%s.%s.%s ", crow ? "" : ", %r3",
                  names[!arow], names[!brow], shape, w->mma);
@@ -323,6 +333,8 @@ static void run_wmma(const wmma *w, int layouts) {
       }
     }
   }
+  const bool halves = shared && bits_of(w->in) == 16; /* by ldmatrix */
+  assert_true(!halves || result.counters.shared_load.requests == (w->n == 32 ? 2 : 1));
   assert_true(result.counters.load.bytes >=
               (int64_t)(w->m * w->k + w->k * w->n) * bits_of(w->in) / 8);
   assert_int_equal(result.counters.store.bytes, w->m * w->n * bits_of(w->sum) / 8);
@@ -338,12 +350,12 @@ static void wmma_multiplies(void **state) {
       {16, 16, 16, "bf16", "f32", "f32.bf16.bf16.f32", 4, 4, 8},
       {8, 32, 16, "bf16", "f32", "f32.bf16.bf16.f32", 2, 8, 8},
       {16, 16, 8, "tf32", "f32", "f32.tf32.tf32.f32", 4, 4, 8},
-      {8, 8, 4, "f64", "f64", "f64.f64.f64.f64", 1, 1, 2},
+      {8, 8, 4, "f64", "f64", "f64.f64.f64.f64.rn", 1, 1, 2},
       {16, 16, 16, "s8", "s32", "s32.s8.s8.s32", 2, 2, 8},
       {32, 8, 16, "u8", "s32", "s32.u8.u8.s32.satfinite", 4, 1, 8},
   };
   for (int t = 0; t < SCT_COUNT(shapes); t++) {
-    for (int layouts = 0; layouts < 8; layouts++) {
+    for (int layouts = 0; layouts < 16; layouts++) {
       run_wmma(&shapes[t], layouts);
     }
   }

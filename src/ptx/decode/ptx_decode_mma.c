@@ -169,6 +169,7 @@ bool sct_ptx_decode_mma(ptx_dec *d) {
   ok = ok && sct_ptx_dec_take(d, "row") && sct_ptx_dec_take(d, "col");
   p.satfinite = sct_ptx_dec_take(d, "satfinite");
   take_elems(d, &p, &ok, order, 4);
+  (void)(p.elem[PTX_MATRIX_A] == PTX_ELEM_F64 && sct_ptx_dec_take(d, "rn"));
   if (ok && p.elem[PTX_MATRIX_A] == PTX_ELEM_B1) {
     const int op = sct_ptx_dec_choose(d, "xor and");
     p.xors = op == 0;
@@ -194,6 +195,7 @@ static bool wmma_mma(ptx_dec *d) {
     p.elem[PTX_MATRIX_A] = p.elem[PTX_MATRIX_B] = PTX_ELEM_F16;
   }
   take_elems(d, &p, &ok, named ? all : sums, named ? 4 : 2);
+  (void)(p.elem[PTX_MATRIX_A] == PTX_ELEM_F64 && sct_ptx_dec_take(d, "rn"));
   p.satfinite = sct_ptx_dec_take(d, "satfinite");
   return ok ? put_mma(d, &p, true) : sct_ptx_dec_unknown(d);
 }
@@ -237,18 +239,22 @@ static uint32_t put_address(ptx_dec *d, const wmma_access *w, int r, int e, bool
   return u->d;
 }
 
+static uint32_t put_slots(ptx_code *c, const uint32_t *slots, int n) {
+  const uint32_t first = (uint32_t)c->n_vec;
+  for (int i = 0; i < n; i++) {
+    SCT_GROW(c->vec, c->n_vec, c->cap_vec);
+    c->vec[c->n_vec++] = slots[i];
+  }
+  return first;
+}
+
 /* n registers from slots[0] on, of `bytes` bytes each, at the address in `at`. */
 static void put_access(ptx_dec *d, const wmma_access *w, uint32_t at, const uint32_t *slots, int n,
                        int bytes) {
   static const ptx_fn fns[][2] = {{sct_ptx_op_st_generic, sct_ptx_op_ld_generic},
                                   {sct_ptx_op_st_global, sct_ptx_op_ld_global},
                                   {sct_ptx_op_st_shared, sct_ptx_op_ld_shared}};
-  ptx_code *c = d->code;
-  const uint32_t first = (uint32_t)c->n_vec;
-  for (int i = 0; i < n; i++) {
-    SCT_GROW(c->vec, c->n_vec, c->cap_vec);
-    c->vec[c->n_vec++] = slots[i];
-  }
+  const uint32_t first = put_slots(d->code, slots, n);
   const int kind = w->space == PTX_SPACE_GLOBAL ? 1 : w->space == PTX_SPACE_SHARED ? 2 : 0;
   ptx_uop *u = sct_ptx_dec_emit(d, fns[kind][w->load]);
   u->a = at;
@@ -283,7 +289,6 @@ static void put_across(ptx_dec *d, const wmma_access *w, int r) {
 
 /* Bytes that lie across: one by one. */
 static bool put_bytes(ptx_dec *d, const wmma_access *w, int r) {
-  ptx_code *c = d->code;
   uint32_t piece[4];
   if (!w->load || elems[w->p.elem[w->x]].bits != 8) {
     return sct_ptx_dec_unknown(d);
@@ -292,11 +297,7 @@ static bool put_bytes(ptx_dec *d, const wmma_access *w, int r) {
     piece[e] = sct_ptx_dec_temp(d);
     put_access(d, w, put_address(d, w, r, e, false), &piece[e], 1, 1);
   }
-  const uint32_t first = (uint32_t)c->n_vec;
-  for (int e = 0; e < 4; e++) {
-    SCT_GROW(c->vec, c->n_vec, c->cap_vec);
-    c->vec[c->n_vec++] = piece[e];
-  }
+  const uint32_t first = put_slots(d->code, piece, 4);
   ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_mov_pair);
   u->vec = first;
   u->n = 4;
@@ -305,12 +306,53 @@ static bool put_bytes(ptx_dec *d, const wmma_access *w, int r) {
   return true;
 }
 
+/* Halves in shared memory come by ldmatrix, up to 4 registers at a time: a lane gives the address
+ * of one row of 8 elements. */
+static void put_rows(ptx_dec *d, const wmma_access *w, int n_regs, bool across) {
+  ptx_code *c = d->code;
+  for (int r = 0; r < n_regs; r += 4) {
+    const int n = n_regs - r < 4 ? n_regs - r : 4;
+    SCT_GROW(c->tiles, c->n_tiles, c->cap_tiles);
+    ptx_tile *t = &c->tiles[c->n_tiles++];
+    t->bits = 16;
+    for (int i = 0; i < PTX_LANES; i++) {
+      const ptx_spot corner = sct_ptx_spot(&w->p, w->x, 0, r + i / 8 % n, 0);
+      t->outer[i] = (uint8_t)((w->row ? corner.row : corner.col) + i % 8);
+      t->inner[i] = (uint8_t)(w->row ? corner.col : corner.row);
+    }
+    ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_tile_address);
+    const uint32_t at = u->d = sct_ptx_dec_temp(d);
+    u->a = w->base;
+    u->b = w->stride;
+    u->imm = (int64_t)c->n_tiles - 1;
+    const uint32_t first = put_slots(c, &w->regs[r], n);
+    u = sct_ptx_dec_emit(d, sct_ptx_op_ldmatrix);
+    *u = (ptx_uop){.fn = u->fn,
+                   .guard = u->guard,
+                   .guard_flip = u->guard_flip,
+                   .inst = u->inst,
+                   .a = at,
+                   .vec = first,
+                   .n = (uint8_t)n,
+                   .sign = across,
+                   .bytes = 16,
+                   .space = PTX_SPACE_SHARED};
+  }
+  sct_ptx_dec_set_kind(d, PTX_INST_LOAD, 16);
+  sct_ptx_dec_record_width(d, PTX_SPACE_SHARED, 16);
+}
+
 static bool put_accesses(ptx_dec *d, const wmma_access *w) {
   const ptx_elem elem = (ptx_elem)w->p.elem[w->x];
   const int bits = elems[elem].bits, n_regs = registers_of(&w->p, w->x, false);
   const bool beside = along_rows(w->x) == w->row;
   const bool pairs = w->x >= PTX_MATRIX_C && bits >= 32 && beside;
-  for (int r = 0; r < n_regs; r += pairs ? 2 : 1) {
+  const bool by_rows =
+      w->load && bits == 16 && w->x <= PTX_MATRIX_B && w->space == PTX_SPACE_SHARED;
+  if (by_rows) {
+    put_rows(d, w, n_regs, !beside);
+  }
+  for (int r = 0; r < n_regs && !by_rows; r += pairs ? 2 : 1) {
     if (bits >= 32 || beside) {
       put_access(d, w, put_address(d, w, r, 0, false), &w->regs[r], pairs ? 2 : 1,
                  bits == 64 ? 8 : 4);
