@@ -119,9 +119,14 @@ typedef struct sct_ptx_diag {
   char instruction[128]; /* "st.global.f32 [%rd4], %f1" */
   int ptx_line;          /* 0: no instruction (an element never written) */
   char file[256];        /* of .loc, "" if the PTX has none */
-  int line;      /* of .loc, 0 if the PTX has none; in a function of another file: of the call */
-  int called[4]; /* [n_called] lines of that file where the function of `line`, and the ones
-                    around it, were called, if the compiler inlined them */
+  int line; /* of .loc, 0 if the PTX has none; of what the toolkit's and the system's headers have
+               inlined: where the user's code calls it */
+  char callee_file[256]; /* of such a header: the place in it; "": none */
+  int callee_line;
+  char callee[64]; /* the function's name; "" unknown */
+  int called[4];   /* [n_called] lines where the function of `line`, and the ones around it, were
+                      called, if the compiler inlined them */
+  char called_file[4][128]; /* "": in `file` */
   int n_called;
   int64_t block[3];
   int warp, lane; /* -1: does not apply */
@@ -275,8 +280,13 @@ double sct_ptx_l2_hit_rate(const sct_ptx_traffic *t);
  * them for a report by source line. */
 typedef struct sct_ptx_inst_counters {
   int ptx_line;
-  const char *file; /* "" if unknown; belongs to the module */
+  const char *file; /* of the user's code; "" if unknown; belongs to the module */
   int line;
+  /* in a function of the toolkit's or the system's headers that was called there and inlined: its
+   * file, line and name; else "", 0, "". Belong to the module */
+  const char *callee_file;
+  int callee_line;
+  const char *callee;
   const char *text; /* as written; belongs to the module, `text_len` bytes */
   int text_len;
   int64_t executed, lanes; /* warps, and their active lanes */

@@ -214,6 +214,7 @@ typedef struct ptx_origin {
   int line;
   ptx_span text;
   ptx_loc loc;
+  ptx_loc user;              /* of the user's code: `loc`, or who called it */
   uint8_t kind;              /* ptx_inst_kind */
   uint8_t cost[SCT_N_PIPES]; /* machine instructions (ptx_cost.c) */
   uint8_t flops, flop_type;  /* of a lane; sct_ptx_flop */
@@ -328,6 +329,12 @@ void sct_ptx_loops_free(ptx_loops *loops);
 
 /* A place in a header of the system or of a toolkit (ptx_guards.c). */
 bool sct_ptx_is_library(const sct_ptx_module *m, ptx_loc loc);
+/* The innermost place around `loc` that is in no such header; `loc` where there is none. */
+ptx_loc sct_ptx_user_place(const sct_ptx_module *m, ptx_loc loc);
+/* The name of the inlined function that it is part of; "": of none, or unknown. */
+const char *sct_ptx_function_of(const sct_ptx_module *m, ptx_loc loc);
+/* The path of its file; "" unknown. */
+const char *sct_ptx_file_of(const sct_ptx_module *m, ptx_loc loc);
 
 /* Successor number `k` of block `b`; -1: no more. To leave the function is none. */
 int32_t sct_ptx_successor(const ptx_code *code, int32_t b, int32_t k);

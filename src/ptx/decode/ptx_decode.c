@@ -536,6 +536,7 @@ static bool decode_inst(ptx_dec *d) {
   SCT_GROW(c->insts, c->n_insts, c->cap_insts);
   c->insts[c->n_insts++] =
       (ptx_origin){.line = d->inst->line, .text = d->inst->text, .loc = d->inst->loc};
+  c->insts[c->n_insts - 1].user = sct_ptx_user_place(d->m, d->inst->loc);
   ptx_origin *const origin = &c->insts[c->n_insts - 1];
   sct_ptx_cost(origin->cost, d->inst);
   origin->flops = sct_ptx_flops(&origin->flop_type, d->inst);

@@ -504,13 +504,19 @@ static void collect(sct_ptx_result *out, const ptx_launch *l, worker *workers, i
   sum_buffers(l, workers, n);
   for (size_t i = 0; i < c->n_insts; i++) {
     const ptx_origin *o = &c->insts[i];
-    const bool known = o->loc.file > 0 && o->loc.file < l->module->n_files;
     add_to_totals(&out->counters, o, &sum[i]);
     sum[i].ptx_line = o->line;
-    sum[i].line = o->loc.line;
+    sum[i].line = o->user.line;
     sum[i].text = o->text.p;
     sum[i].text_len = o->text.len;
-    sum[i].file = known && l->module->files[o->loc.file] ? l->module->files[o->loc.file] : "";
+    sum[i].file = sct_ptx_file_of(l->module, o->user);
+    sum[i].callee_file = "";
+    sum[i].callee = "";
+    if (o->loc.file != o->user.file) {
+      sum[i].callee_file = sct_ptx_file_of(l->module, o->loc);
+      sum[i].callee_line = o->loc.line;
+      sum[i].callee = sct_ptx_function_of(l->module, o->loc);
+    }
   }
   if (l->opts->per_instruction) {
     out->insts = sum;
