@@ -221,6 +221,9 @@ typedef struct sct_ptx_counters {
    * lanes of one word share a wavefront. */
   sct_ptx_global atomics;
   sct_ptx_shared shared_atomics;
+  /* of their requests those that a loop of compare-and-swaps makes: of halves, of floats and of 8
+   * bytes in shared memory by machine code, or the kernel's own */
+  int64_t swap_loops;
   /* cp.async.bulk: a copy is a request of its bytes, whatever the model; a profiler's requests and
    * tags have none of them, its sectors of L2 have all */
   sct_ptx_global bulk_load, bulk_store;
@@ -291,6 +294,7 @@ typedef struct sct_ptx_inst_counters {
   int text_len;
   int64_t executed, lanes; /* warps, and their active lanes */
   int64_t divergent;       /* for a branch */
+  int64_t swap_loops;      /* of an atomic operation: as in sct_ptx_counters */
   sct_ptx_global global;
   sct_ptx_shared shared;
 } sct_ptx_inst_counters;

@@ -126,7 +126,8 @@ struct ptx_uop {
   uint32_t guard, guard_flip; /* runs in the lanes of (predicate ^ flip) */
   uint32_t inst;              /* PTX instruction, index into ptx_code.insts */
   uint32_t vec;               /* first of n slots in ptx_code.vec */
-  uint16_t flags; /* of a load: the elements that nothing reads, a bit each (ptx_live.c) */
+  uint16_t flags; /* of a load: the elements that nothing reads, a bit each (ptx_live.c); of a
+                     compare-and-swap: whether it stands in a loop */
   uint8_t n;      /* elements of a vector access, targets of a branch table */
   uint8_t bytes;  /* of a memory element, of an operand */
   bool wide;      /* elements are kept in 64-bit lanes */

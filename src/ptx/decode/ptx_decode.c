@@ -654,6 +654,26 @@ static bool decode_body(ptx_dec *d, int index) {
   return ok;
 }
 
+/* Compare-and-swaps in loops: until no other thread comes between. */
+static void mark_swaps(ptx_code *c) {
+  ptx_loops loops = {0};
+  for (size_t b = 0; b < c->n_blocks; b++) {
+    for (int32_t i = c->blocks[b].first; i < c->blocks[b].end; i++) {
+      ptx_uop *const u = &c->uops[i];
+      if (u->fn != sct_ptx_op_atomic || u->from != PTX_ATOMIC_CAS) {
+        continue;
+      }
+      if (loops.of == NULL) {
+        sct_ptx_loops_find(&loops, c, NULL);
+      }
+      u->flags = loops.of[b] >= 0;
+    }
+  }
+  if (loops.of != NULL) {
+    sct_ptx_loops_free(&loops);
+  }
+}
+
 ptx_code *sct_ptx_decode(sct_ptx_module *m, ptx_func *kernel, char **error) {
   ptx_dec d = {.m = m, .func = kernel};
   d.code = sct_alloc(sizeof *d.code);
@@ -668,6 +688,7 @@ ptx_code *sct_ptx_decode(sct_ptx_module *m, ptx_func *kernel, char **error) {
     sct_ptx_code_free(d.code);
     return NULL;
   }
+  mark_swaps(d.code);
   return d.code;
 }
 

@@ -293,6 +293,7 @@ static void add_inst(sct_ptx_inst_counters *to, const sct_ptx_inst_counters *fro
   to->executed += from->executed;
   to->lanes += from->lanes;
   to->divergent += from->divergent;
+  to->swap_loops += from->swap_loops;
   sct_ptx_global_add(&to->global, &from->global);
   sct_ptx_shared_add(&to->shared, &from->shared);
 }
@@ -370,6 +371,7 @@ static void add_to_totals(sct_ptx_counters *c, const ptx_origin *o,
   case PTX_INST_ATOMIC:
     one.atomics = i->global;
     one.shared_atomics = i->shared;
+    one.swap_loops = i->swap_loops;
     break;
   case PTX_INST_SHUFFLE:
     one.shuffles = i->executed;
