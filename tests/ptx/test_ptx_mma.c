@@ -67,7 +67,7 @@ static int value_at(const char *type, int row, int col, int salt) {
 typedef struct form {
   const char *text; /* after mma.sync.aligned. */
   int m, n, k;
-  const char *a, *c;
+  const char *a, *c, *d; /* d: NULL: as c */
 } form;
 
 static void a_of(const form *f, int lane, int i, int *row, int *col) {
@@ -120,7 +120,7 @@ static void list(sct_str *out, const char *name, int from, int n) {
 }
 
 /* A kernel whose lanes load their words of a, b and c, and store those of d. */
-static void write_kernel(sct_str *out, const form *f, int na, int nb, int nc) {
+static void write_kernel(sct_str *out, const form *f, int na, int nb, int nc, int nd) {
   const bool wide = strcmp(f->a, "f64") == 0;
   const int step = wide ? 8 : 4, scale = wide ? 2 : 1, all = (na + nb + nc) / scale;
   const char *reg = wide ? "x" : "w", *type = wide ? "b64" : "b32";
@@ -129,12 +129,12 @@ static void write_kernel(sct_str *out, const form *f, int na, int nb, int nc) {
                  ".reg .%s %%%s<64>; mul.lo.s32 %%r0, %%i, %d; cvt.u64.u32 %%o, "
                  "%%r0; add.s64 %%pi, %%in, %%o;\nmul.lo.s32 %%r0, %%i, %d; "
                  "cvt.u64.u32 %%o, %%r0; add.s64 %%po, %%out, %%o;\n",
-                 type, reg, 4 * (na + nb + nc), 4 * nc);
+                 type, reg, 4 * (na + nb + nc), 4 * nd);
   for (int i = 0; i < all; i++) {
     sct_str_printf(out, "ld.global.%s %%%s%d, [%%pi+%d];\n", type, reg, i, step * i);
   }
   sct_str_printf(out, "mma.sync.aligned.%s ", f->text);
-  list(out, reg, 40, nc / scale);
+  list(out, reg, 40, nd / scale);
   sct_str_append(out, ", ");
   list(out, reg, 0, na / scale);
   sct_str_append(out, ", ");
@@ -142,7 +142,7 @@ static void write_kernel(sct_str *out, const form *f, int na, int nb, int nc) {
   sct_str_append(out, ", ");
   list(out, reg, (na + nb) / scale, nc / scale);
   sct_str_append(out, ";\n");
-  for (int i = 0; i < nc / scale; i++) {
+  for (int i = 0; i < nd / scale; i++) {
     sct_str_printf(out, "st.global.%s [%%po+%d], %%%s%d;\n", type, step * i, reg, 40 + i);
   }
   sct_str_append(out, "ret;\n}\n");
@@ -160,30 +160,34 @@ static int product(const form *f, int row, int col) {
 static void fragments_are_the_manuals(void **state) {
   (void)state;
   static const form forms[] = {
-      {"m16n8k8.row.col.f32.f16.f16.f32", 16, 8, 8, "f16", "f32"},
-      {"m16n8k16.row.col.f32.f16.f16.f32", 16, 8, 16, "f16", "f32"},
-      {"m16n8k16.row.col.f16.f16.f16.f16", 16, 8, 16, "f16", "f16"},
-      {"m16n8k8.row.col.f32.bf16.bf16.f32", 16, 8, 8, "bf16", "f32"},
-      {"m16n8k16.row.col.f32.bf16.bf16.f32", 16, 8, 16, "bf16", "f32"},
-      {"m16n8k4.row.col.f32.tf32.tf32.f32", 16, 8, 4, "tf32", "f32"},
-      {"m16n8k8.row.col.f32.tf32.tf32.f32", 16, 8, 8, "tf32", "f32"},
-      {"m16n8k32.row.col.f32.e4m3.e4m3.f32", 16, 8, 32, "e4m3", "f32"},
-      {"m16n8k32.row.col.f32.e5m2.e5m2.f32", 16, 8, 32, "e5m2", "f32"},
-      {"m8n8k4.row.col.f64.f64.f64.f64", 8, 8, 4, "f64", "f64"},
-      {"m16n8k4.row.col.f64.f64.f64.f64", 16, 8, 4, "f64", "f64"},
-      {"m16n8k16.row.col.f64.f64.f64.f64.rn", 16, 8, 16, "f64", "f64"},
-      {"m8n8k16.row.col.s32.s8.s8.s32", 8, 8, 16, "s8", "s32"},
-      {"m16n8k16.row.col.s32.u8.u8.s32", 16, 8, 16, "u8", "s32"},
-      {"m16n8k32.row.col.satfinite.s32.s8.s8.s32", 16, 8, 32, "s8", "s32"},
-      {"m16n8k64.row.col.s32.s4.s4.s32", 16, 8, 64, "s4", "s32"},
-      {"m8n8k32.row.col.s32.u4.u4.s32", 8, 8, 32, "u4", "s32"},
-      {"m16n8k256.row.col.s32.b1.b1.s32.xor.popc", 16, 8, 256, "b1", "s32"},
-      {"m8n8k128.row.col.s32.b1.b1.s32.and.popc", 8, 8, 128, "b1", "s32"},
+      {"m16n8k8.row.col.f32.f16.f16.f32", 16, 8, 8, "f16", "f32", NULL},
+      {"m16n8k16.row.col.f32.f16.f16.f32", 16, 8, 16, "f16", "f32", NULL},
+      {"m16n8k16.row.col.f16.f16.f16.f16", 16, 8, 16, "f16", "f16", NULL},
+      {"m16n8k16.row.col.f32.f16.f16.f16", 16, 8, 16, "f16", "f16", "f32"},
+      {"m16n8k8.row.col.f32.bf16.bf16.f32", 16, 8, 8, "bf16", "f32", NULL},
+      {"m16n8k16.row.col.f32.bf16.bf16.f32", 16, 8, 16, "bf16", "f32", NULL},
+      {"m16n8k4.row.col.f32.tf32.tf32.f32", 16, 8, 4, "tf32", "f32", NULL},
+      {"m16n8k8.row.col.f32.tf32.tf32.f32", 16, 8, 8, "tf32", "f32", NULL},
+      {"m16n8k32.row.col.f32.e4m3.e4m3.f32", 16, 8, 32, "e4m3", "f32", NULL},
+      {"m16n8k32.row.col.f32.e5m2.e5m2.f32", 16, 8, 32, "e5m2", "f32", NULL},
+      {"m8n8k4.row.col.f64.f64.f64.f64", 8, 8, 4, "f64", "f64", NULL},
+      {"m16n8k4.row.col.f64.f64.f64.f64", 16, 8, 4, "f64", "f64", NULL},
+      {"m16n8k16.row.col.f64.f64.f64.f64.rn", 16, 8, 16, "f64", "f64", NULL},
+      {"m8n8k16.row.col.s32.s8.s8.s32", 8, 8, 16, "s8", "s32", NULL},
+      {"m16n8k16.row.col.s32.u8.u8.s32", 16, 8, 16, "u8", "s32", NULL},
+      {"m16n8k32.row.col.satfinite.s32.s8.s8.s32", 16, 8, 32, "s8", "s32", NULL},
+      {"m16n8k64.row.col.s32.s4.s4.s32", 16, 8, 64, "s4", "s32", NULL},
+      {"m8n8k32.row.col.s32.u4.u4.s32", 8, 8, 32, "u4", "s32", NULL},
+      {"m16n8k256.row.col.s32.b1.b1.s32.xor.popc", 16, 8, 256, "b1", "s32", NULL},
+      {"m8n8k128.row.col.s32.b1.b1.s32.and.popc", 8, 8, 128, "b1", "s32", NULL},
   };
   for (int t = 0; t < SCT_COUNT(forms); t++) {
     const form *f = &forms[t];
     const int na = words(f->m * f->k, f->a), nb = words(f->k * f->n, f->a),
               nc = words(f->m * f->n, f->c), all = na + nb + nc;
+    const char *dtype = f->d != NULL ? f->d : f->c;
+    const int nd = words(f->m * f->n, dtype);
+    const bool halves = strcmp(dtype, "f16") == 0;
     SCT_SCOPED(sct_str) text = {0};
     uint32_t in[32 * 64] = {0}, out[32 * 16], want[32 * 16] = {0};
     for (int lane = 0; lane < 32; lane++) {
@@ -200,25 +204,24 @@ static void fragments_are_the_manuals(void **state) {
       for (int i = 0; i < f->m * f->n / 32; i++) {
         c_of(lane, i, &row, &col);
         put_element(piece + na + nb, f->c, i, value_at(f->c, row, col, 5));
-        if (strcmp(f->c, "f16") != 0) {
-          put_element(want + lane * nc, f->c, i, product(f, row, col));
+        if (!halves) {
+          put_element(want + lane * nd, dtype, i, product(f, row, col));
         }
       }
     }
-    write_kernel(&text, f, na, nb, nc);
+    write_kernel(&text, f, na, nb, nc, nd);
     const kernel_run run = {
-        .blocks = 1, .threads = 32, .in = in, .in_bytes = 4 * 32 * all, .out_bytes = 4 * 32 * nc};
+        .blocks = 1, .threads = 32, .in = in, .in_bytes = 4 * 32 * all, .out_bytes = 4 * 32 * nd};
     sct_ptx_result result;
     const sct_ptx_kind kind = run_kernel(sct_str_c(&text), &run, out, &result);
-    if (kind != SCT_PTX_CLEAN ||
-        (strcmp(f->c, "f16") != 0 && memcmp(out, want, 4 * 32 * nc) != 0)) {
+    if (kind != SCT_PTX_CLEAN || (!halves && memcmp(out, want, (size_t)(4 * 32 * nd)) != 0)) {
       fail_msg("%s: %s %s", f->text, sct_ptx_kind_name(kind), result.diag.text);
     }
-    for (int lane = 0; strcmp(f->c, "f16") == 0 && lane < 32; lane++) {
+    for (int lane = 0; halves && lane < 32; lane++) {
       for (int i = 0; i < 4; i++) {
         int row, col;
         c_of(lane, i, &row, &col);
-        const uint32_t half = out[lane * nc + i / 2] >> i % 2 * 16 & 0xffff;
+        const uint32_t half = out[lane * nd + i / 2] >> i % 2 * 16 & 0xffff;
         const int v = product(f, row, col), e = (int)(half >> 10 & 31) - 25;
         const double got = half == 0 ? 0 : ldexp((half & 1023) + 1024, e) * (half >> 15 ? -1 : 1);
         assert_true(got == v);

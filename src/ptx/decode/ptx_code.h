@@ -250,6 +250,7 @@ typedef struct ptx_mma {
   int m, n, k;
   uint8_t elem[4], regs[4]; /* by ptx_matrix: elements, and registers that hold them */
   bool satfinite, xors;     /* b1: xor, else and */
+  uint16_t *places;         /* of all elements by register, lane and element, by rows */
 } ptx_mma;
 
 /* Where a matrix has element `e` of register `r` of a lane: its row and column. */

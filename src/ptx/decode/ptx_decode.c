@@ -711,6 +711,9 @@ void sct_ptx_code_free(ptx_code *code) {
   sct_free(code->bodies);
   sct_free(code->calls);
   sct_free(code->shared);
+  for (size_t i = 0; i < code->n_mmas; i++) {
+    sct_free(code->mmas[i].places);
+  }
   sct_free(code->mmas);
   sct_free(code->tiles);
   sct_free(code);

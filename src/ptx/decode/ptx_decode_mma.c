@@ -131,6 +131,26 @@ static bool take_fragment(ptx_dec *d, int opd, const ptx_mma *p, ptx_matrix x) {
   return sct_ptx_dec_vector(d, o, cls, type, x == PTX_MATRIX_D, &first);
 }
 
+/* Where elements lie, once for all. */
+static void list_places(ptx_mma *p) {
+  size_t n = 0;
+  for (int x = 0; x <= PTX_MATRIX_D; x++) {
+    n += (size_t)(p->regs[x] * PTX_LANES * per_register((ptx_elem)p->elem[x]));
+  }
+  p->places = sct_alloc(sizeof *p->places * n);
+  uint16_t *at = p->places;
+  for (int x = 0; x <= PTX_MATRIX_D; x++) {
+    for (int r = 0; r < p->regs[x]; r++) {
+      for (int i = 0; i < PTX_LANES; i++) {
+        for (int e = 0; e < per_register((ptx_elem)p->elem[x]); e++) {
+          const ptx_spot s = sct_ptx_spot(p, (ptx_matrix)x, i, r, e);
+          *at++ = (uint16_t)(s.row * (x == PTX_MATRIX_A ? p->k : p->n) + s.col);
+        }
+      }
+    }
+  }
+}
+
 static bool put_mma(ptx_dec *d, ptx_mma *p, bool wmma) {
   static const ptx_matrix order[] = {PTX_MATRIX_D, PTX_MATRIX_A, PTX_MATRIX_B, PTX_MATRIX_C};
   ptx_code *c = d->code;
@@ -148,6 +168,7 @@ static bool put_mma(ptx_dec *d, ptx_mma *p, bool wmma) {
   if (!ok) {
     return false;
   }
+  list_places(p);
   SCT_GROW(c->mmas, c->n_mmas, c->cap_mmas);
   c->mmas[c->n_mmas++] = *p;
   c->insts[c->n_insts - 1].matrix_flops = (uint32_t)(2 * p->m * p->n * p->k);

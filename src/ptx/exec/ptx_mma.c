@@ -78,7 +78,6 @@ static uint64_t bits_of(const ptx_mma *p, double v) {
 #define MAX_ELEMENTS 4096 /* of m16n8k256 */
 
 typedef struct matrix {
-  int cols;
   bool any_undefined;
   double value[MAX_ELEMENTS];
   bool undefined[MAX_ELEMENTS];
@@ -88,56 +87,61 @@ static int elements_of(ptx_elem elem) {
   return sct_ptx_elem_bits(elem) < 32 ? 32 / sct_ptx_elem_bits(elem) : 1;
 }
 
-/* Reads matrix `w` from the registers in vec[0..). */
-static void gather(const ptx_exec *x, const ptx_mma *p, ptx_matrix w, const uint32_t *vec,
-                   matrix *out) {
+/* Reads matrix `w` from the registers in vec[0..); returns the places that follow. */
+static const uint16_t *gather(const ptx_exec *x, const ptx_mma *p, ptx_matrix w,
+                              const uint32_t *vec, const uint16_t *at, matrix *out) {
   const ptx_elem elem = (ptx_elem)p->elem[w];
   const int n = elements_of(elem), bits = sct_ptx_elem_bits(elem);
   const uint64_t one = bits < 32 ? (1u << bits) - 1 : UINT64_MAX;
-  out->cols = w == PTX_MATRIX_A ? p->k : p->n;
-  out->any_undefined = false;
+  const bool wide = elem == PTX_ELEM_F64;
+  uint32_t state = 0;
   for (int r = 0; r < p->regs[w]; r++) {
-    const bool wide = elem == PTX_ELEM_F64;
+    state |= x->state[vec[r]];
+  }
+  out->any_undefined = state != 0;
+  for (int r = 0; r < p->regs[w]; r++) {
     for (int i = 0; i < PTX_LANES; i++) {
       const uint64_t v = wide ? ptx_r64(x, vec[r])[i] : ptx_r32(x, vec[r])[i];
-      const uint64_t undefined = sct_ptx_undef_get(x, vec[r], i);
-      out->any_undefined |= undefined != 0;
-      for (int e = 0; e < n; e++) {
-        const ptx_spot s = sct_ptx_spot(p, w, i, r, e);
-        const int at = s.row * out->cols + s.col;
-        out->value[at] = value_of(elem, v, e);
-        out->undefined[at] = (undefined >> (bits < 32 ? bits * e : 0) & one) != 0;
+      const uint64_t undefined = state != 0 ? sct_ptx_undef_get(x, vec[r], i) : 0;
+      for (int e = 0; e < n; e++, at++) {
+        out->value[*at] = value_of(elem, v, e);
+        out->undefined[*at] = (undefined >> (bits < 32 ? bits * e : 0) & one) != 0;
+      }
+    }
+  }
+  return at;
+}
+
+/* c += a x b, along k. */
+static void multiply(const ptx_mma *p, const matrix *a, const matrix *b, matrix *c) {
+  const bool fused = p->elem[PTX_MATRIX_A] == PTX_ELEM_F64;
+  const bool xors = p->elem[PTX_MATRIX_A] == PTX_ELEM_B1 && p->xors;
+  for (int row = 0; row < p->m; row++) {
+    double *const sum = &c->value[row * p->n];
+    for (int k = 0; k < p->k; k++) {
+      const double v = a->value[row * p->k + k], *const w = &b->value[k * p->n];
+      for (int col = 0; col < p->n; col++) {
+        sum[col] = fused  ? fma(v, w[col], sum[col])
+                   : xors ? sum[col] + (v != w[col])
+                          : sum[col] + v * w[col];
       }
     }
   }
 }
 
-static double dot(const ptx_mma *p, const matrix *a, const matrix *b, int row, int col,
-                  double sum) {
-  const bool fused = p->elem[PTX_MATRIX_A] == PTX_ELEM_F64;
-  for (int k = 0; k < p->k; k++) {
-    const double v = a->value[row * p->k + k], w = b->value[k * p->n + col];
-    if (fused) {
-      sum = fma(v, w, sum);
-    } else if (p->elem[PTX_MATRIX_A] == PTX_ELEM_B1) {
-      sum += p->xors ? v != w : v * w;
-    } else {
-      sum += v * w;
+/* An element is undefined where one of its row in a, of its column in b, or c's own is. */
+static void spread_undefined(const ptx_mma *p, const matrix *a, const matrix *b, matrix *c) {
+  for (int at = 0; at < p->m * p->n; at++) {
+    const int row = at / p->n, col = at % p->n;
+    for (int k = 0; k < p->k; k++) {
+      c->undefined[at] |= a->undefined[row * p->k + k] || b->undefined[k * p->n + col];
     }
   }
-  return sum;
-}
-
-static bool is_undefined(const ptx_mma *p, const matrix *a, const matrix *b, int row, int col) {
-  bool any = false;
-  for (int k = 0; k < p->k; k++) {
-    any |= a->undefined[row * p->k + k] || b->undefined[k * p->n + col];
-  }
-  return any;
 }
 
 /* Register r of the result. */
-static void put_register(ptx_exec *x, const ptx_mma *p, const matrix *d, uint32_t slot, int r) {
+static const uint16_t *put_register(ptx_exec *x, const ptx_mma *p, const matrix *d, uint32_t slot,
+                                    const uint16_t *places) {
   const ptx_elem elem = (ptx_elem)p->elem[PTX_MATRIX_D];
   const int n = elements_of(elem);
   uint64_t undefined[PTX_LANES];
@@ -146,8 +150,7 @@ static void put_register(ptx_exec *x, const ptx_mma *p, const matrix *d, uint32_
     uint64_t v = 0;
     undefined[i] = 0;
     for (int e = 0; e < n; e++) {
-      const ptx_spot s = sct_ptx_spot(p, PTX_MATRIX_D, i, r, e);
-      const int at = s.row * p->n + s.col;
+      const uint16_t at = *places++;
       v |= bits_of(p, d->value[at]) << 16 * e;
       undefined[i] |= d->undefined[at] ? (n == 1 ? UINT64_MAX : (uint64_t)0xffff << 16 * e) : 0;
     }
@@ -162,29 +165,26 @@ static void put_register(ptx_exec *x, const ptx_mma *p, const matrix *d, uint32_
   if (lanes != 0) {
     sct_ptx_undef_set(x, slot, lanes, undefined);
   }
+  return places;
 }
 
 void sct_ptx_op_mma(ptx_exec *x, const ptx_uop *u) {
   const ptx_mma *p = &x->code->mmas[u->imm];
   const uint32_t *vec = x->code->vec + u->vec;
+  const int at_a = p->regs[PTX_MATRIX_D], at_b = at_a + p->regs[PTX_MATRIX_A];
   matrix a, b, c;
   if (!whole_warp(x, u)) {
     return;
   }
-  const int at_a = p->regs[PTX_MATRIX_D], at_b = at_a + p->regs[PTX_MATRIX_A];
-  gather(x, p, PTX_MATRIX_A, vec + at_a, &a);
-  gather(x, p, PTX_MATRIX_B, vec + at_b, &b);
-  gather(x, p, PTX_MATRIX_C, vec + at_b + p->regs[PTX_MATRIX_B], &c);
-  const bool undefined = a.any_undefined || b.any_undefined;
-  for (int row = 0; row < p->m; row++) {
-    for (int col = 0; col < p->n; col++) {
-      const int at = row * p->n + col;
-      c.value[at] = dot(p, &a, &b, row, col, c.value[at]);
-      c.undefined[at] |= undefined && is_undefined(p, &a, &b, row, col);
-    }
+  const uint16_t *places = gather(x, p, PTX_MATRIX_A, vec + at_a, p->places, &a);
+  places = gather(x, p, PTX_MATRIX_B, vec + at_b, places, &b);
+  places = gather(x, p, PTX_MATRIX_C, vec + at_b + p->regs[PTX_MATRIX_B], places, &c);
+  multiply(p, &a, &b, &c);
+  if (a.any_undefined || b.any_undefined) {
+    spread_undefined(p, &a, &b, &c);
   }
   for (int r = 0; r < p->regs[PTX_MATRIX_D]; r++) {
-    put_register(x, p, &c, vec[r], r);
+    places = put_register(x, p, &c, vec[r], places);
   }
 }
 
