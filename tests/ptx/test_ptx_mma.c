@@ -255,14 +255,58 @@ static bool holds(const uint8_t *from, const char *type, int index, int v) {
   return memcmp(from + index * bits_of(type) / 8, &want, (size_t)bits_of(type) / 8) == 0;
 }
 
-static void run_wmma(const wmma *w, int layouts) {
+/* Bits of `layouts`: a, b, c by columns; b by way of shared memory. */
+enum { A_COLS = 1, B_COLS = 2, C_COLS = 4, B_SHARED = 8 };
+
+static void write_wmma(sct_str *text, const wmma *w, int layouts) {
   static const char *const names[] = {"row", "col"};
-  const bool arow = !(layouts & 1), brow = !(layouts & 2), crow = !(layouts & 4);
-  const bool shared = layouts >= 8; /* b */
-  const bool wide = strcmp(w->sum, "f64") == 0;
-  const char *regs = wide ? "x" : "w";
+  const bool arow = !(layouts & A_COLS), brow = !(layouts & B_COLS), crow = !(layouts & C_COLS);
+  const bool shared = (layouts & B_SHARED) != 0;
+  const char *regs = strcmp(w->sum, "f64") == 0 ? "x" : "w";
+  char shape[32];
+  snprintf(shape, sizeof shape, "m%dn%dk%d", w->m, w->n, w->k);
+  sct_str_append(text, PTX_KERNEL);
+  sct_str_printf(text,
+                 ".reg .%s %%%s<64>; mov.u32 %%r1, %d; mov.u32 %%r2, %d; "
+                 "mov.u32 %%r3, %d; add.s64 %%d1, %%in, 2048;\n",
+                 regs[0] == 'x' ? "b64" : "b32", regs, arow ? w->k : w->m, brow ? w->n : w->k,
+                 crow ? w->n : w->m);
+  if (shared) {
+    sct_str_append(text, ".shared .align 32 .b8 t[1024]; mul.lo.s32 %r4, %i, 4; cvt.u64.u32 %d2, "
+                         "%r4; add.s64 %d2, %d1, %d2; mov.u32 %r5, t; add.s32 %r4, %r4, %r5;\n");
+    for (int k = 0; k < 1024; k += 128) {
+      sct_str_printf(text, "ld.global.u32 %%r6, [%%d2+%d]; st.shared.u32 [%%r4+%d], %%r6;\n", k, k);
+    }
+    sct_str_append(text, "bar.warp.sync -1; cvt.u64.u32 %d3, %r5;\n");
+  }
+  sct_str_printf(text, "wmma.load.a.sync.aligned.%s.%s.global.%s ", names[!arow], shape, w->in);
+  list(text, regs, 0, w->na);
+  sct_str_printf(text, ", [%%in], %%r1;\nwmma.load.b.sync.aligned.%s.%s%s.%s ", names[!brow], shape,
+                 shared ? ".shared" : "", w->in);
+  list(text, regs, 10, w->nb);
+  sct_str_printf(text, ", [%%d%d], %%r2;\nwmma.load.c.sync.aligned.%s.%s.global.%s ",
+                 shared ? 3 : 1, names[!crow], shape, w->sum);
+  list(text, regs, 20, w->nc);
+  sct_str_printf(text, ", [%%d1+3072]%s;\nwmma.mma.sync.aligned.%s.%s.%s.%s ", crow ? "" : ", %r3",
+                 names[!arow], names[!brow], shape, w->mma);
+  list(text, regs, 30, w->nc);
+  sct_str_append(text, ", ");
+  list(text, regs, 0, w->na);
+  sct_str_append(text, ", ");
+  list(text, regs, 10, w->nb);
+  sct_str_append(text, ", ");
+  list(text, regs, 20, w->nc);
+  sct_str_printf(text, ";\nwmma.store.d.sync.aligned.%s.%s.global.%s [%%out], ", names[!crow],
+                 shape, w->sum);
+  list(text, regs, 30, w->nc);
+  sct_str_append(text, ", %r3;\nret;\n}\n");
+}
+
+static void run_wmma(const wmma *w, int layouts) {
+  const bool arow = !(layouts & A_COLS), brow = !(layouts & B_COLS), crow = !(layouts & C_COLS);
   uint8_t in[8192] = {0}, out[4096];
   SCT_SCOPED(sct_str) text = {0};
+  write_wmma(&text, w, layouts);
   for (int i = 0; i < w->m; i++) {
     for (int j = 0; j < w->k; j++) {
       put_memory(in, w->in, at_row(arow, w->k, w->m, i, j), value_at(w->in, i, j, 1));
@@ -276,44 +320,6 @@ static void run_wmma(const wmma *w, int layouts) {
       put_memory(in + 2048, w->in, at_row(brow, w->n, w->k, i, j), value_at(w->in, i, j, 2));
     }
   }
-  char shape[32];
-  snprintf(shape, sizeof shape, "m%dn%dk%d", w->m, w->n, w->k);
-  sct_str_append(&text, PTX_KERNEL);
-  sct_str_printf(&text,
-                 ".reg .%s %%%s<64>; mov.u32 %%r1, %d; mov.u32 %%r2, %d; "
-                 "mov.u32 %%r3, %d; add.s64 %%d1, %%in, 2048;\n",
-                 wide ? "b64" : "b32", regs, arow ? w->k : w->m, brow ? w->n : w->k,
-                 crow ? w->n : w->m);
-  if (shared) {
-    sct_str_append(&text, ".shared .align 32 .b8 t[1024]; mul.lo.s32 %r4, %i, 4; cvt.u64.u32 %d2, "
-                          "%r4; add.s64 %d2, %d1, %d2; mov.u32 %r5, t; add.s32 %r4, %r4, %r5;\n");
-    for (int k = 0; k < 1024; k += 128) {
-      sct_str_printf(&text, "ld.global.u32 %%r6, [%%d2+%d]; st.shared.u32 [%%r4+%d], %%r6;\n", k,
-                     k);
-    }
-    sct_str_append(&text, "bar.warp.sync -1; cvt.u64.u32 %d3, %r5;\n");
-  }
-  sct_str_printf(&text, "wmma.load.a.sync.aligned.%s.%s.global.%s ", names[!arow], shape, w->in);
-  list(&text, regs, 0, w->na);
-  sct_str_printf(&text, ", [%%in], %%r1;\nwmma.load.b.sync.aligned.%s.%s%s.%s ", names[!brow],
-                 shape, shared ? ".shared" : "", w->in);
-  list(&text, regs, 10, w->nb);
-  sct_str_printf(&text, ", [%%d%d], %%r2;\nwmma.load.c.sync.aligned.%s.%s.global.%s ",
-                 shared ? 3 : 1, names[!crow], shape, w->sum);
-  list(&text, regs, 20, w->nc);
-  sct_str_printf(&text, ", [%%d1+3072]%s;\nwmma.mma.sync.aligned.%s.%s.%s.%s ", crow ? "" : ", %r3",
-                 names[!arow], names[!brow], shape, w->mma);
-  list(&text, regs, 30, w->nc);
-  sct_str_append(&text, ", ");
-  list(&text, regs, 0, w->na);
-  sct_str_append(&text, ", ");
-  list(&text, regs, 10, w->nb);
-  sct_str_append(&text, ", ");
-  list(&text, regs, 20, w->nc);
-  sct_str_printf(&text, ";\nwmma.store.d.sync.aligned.%s.%s.global.%s [%%out], ", names[!crow],
-                 shape, w->sum);
-  list(&text, regs, 30, w->nc);
-  sct_str_append(&text, ", %r3;\nret;\n}\n");
   const kernel_run run = {.blocks = 1,
                           .threads = 32,
                           .in = in,
@@ -322,7 +328,7 @@ static void run_wmma(const wmma *w, int layouts) {
   sct_ptx_result result;
   const sct_ptx_kind kind = run_kernel(sct_str_c(&text), &run, out, &result);
   if (kind != SCT_PTX_CLEAN) {
-    fail_msg("%s %s: %s", shape, w->mma, result.diag.text);
+    fail_msg("%s: %s", w->mma, result.diag.text);
   }
   for (int i = 0; i < w->m; i++) {
     for (int j = 0; j < w->n; j++) {
@@ -332,11 +338,11 @@ static void run_wmma(const wmma *w, int layouts) {
       }
       const int at = at_row(crow, w->n, w->m, i, j);
       if (strcmp(w->sum, "f16") == 0 ? false : !holds(out, w->sum, at, sum)) {
-        fail_msg("%s %s, layouts %d: element %d, %d", shape, w->mma, layouts, i, j);
+        fail_msg("m%d %s, layouts %d: element %d, %d", w->m, w->mma, layouts, i, j);
       }
     }
   }
-  const bool halves = shared && bits_of(w->in) == 16; /* by ldmatrix */
+  const bool halves = (layouts & B_SHARED) != 0 && bits_of(w->in) == 16; /* by ldmatrix */
   assert_true(!halves || result.counters.shared_load.requests == (w->n == 32 ? 2 : 1));
   assert_true(result.counters.load.bytes >=
               (int64_t)(w->m * w->k + w->k * w->n) * bits_of(w->in) / 8);
