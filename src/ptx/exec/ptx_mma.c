@@ -163,6 +163,7 @@ static const uint16_t *put_register(ptx_exec *x, const ptx_mma *p, const matrix 
   }
   x->state[slot] = 0;
   if (lanes != 0) {
+    sct_ptx_origin_pass(x, &(ptx_uop){.d = slot}, lanes); /* of many: of none */
     sct_ptx_undef_set(x, slot, lanes, undefined);
   }
   return places;
@@ -210,7 +211,7 @@ typedef struct rows {
   uint16_t of[8][8], defined[8][8];
 } rows;
 
-static void to_register(ptx_exec *x, uint32_t slot, const rows *m, bool trans) {
+static void to_register(ptx_exec *x, const ptx_uop *u, uint32_t slot, const rows *m, bool trans) {
   uint64_t undefined[PTX_LANES];
   uint32_t lanes = 0;
   for (int i = 0; i < PTX_LANES; i++) {
@@ -225,6 +226,7 @@ static void to_register(ptx_exec *x, uint32_t slot, const rows *m, bool trans) {
   }
   x->state[slot] = 0;
   if (lanes != 0 && x->launch->definedness) {
+    sct_ptx_origin_set(x, u, slot, lanes);
     sct_ptx_undef_set(x, slot, lanes, undefined);
   }
 }
@@ -245,7 +247,7 @@ void sct_ptx_op_movmatrix(ptx_exec *x, const ptx_uop *u) {
   rows m;
   if (whole_warp(x, u)) {
     from_register(x, u->a, &m, true);
-    to_register(x, u->d, &m, false);
+    to_register(x, u, u->d, &m, false);
   }
 }
 
@@ -309,7 +311,7 @@ void sct_ptx_op_ldmatrix(ptx_exec *x, const ptx_uop *u) {
     todo &= ~part.mask;
   }
   for (int k = 0; k < u->n; k++) {
-    to_register(x, x->code->vec[u->vec + (uint32_t)k], &m[k], u->sign);
+    to_register(x, u, x->code->vec[u->vec + (uint32_t)k], &m[k], u->sign);
   }
   count_rows(x, u, &acc);
 }
