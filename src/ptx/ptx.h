@@ -368,6 +368,7 @@ typedef struct sct_ptx_launch_opts {
    * run on one host thread. */
   int most_findings;
   sct_ptx_coalescing coalescing; /* rules of the counters */
+  int cluster;          /* blocks of one, along x, of a kernel that does not say itself; 0: 1 */
   bool cooperative;     /* all blocks run at once, as cudaLaunchCooperativeKernel does; kernels with
                            a barrier of the grid always do */
   int registers;        /* a thread, which bounds how many those may be; 0: unknown */

@@ -342,6 +342,9 @@ static void run_wmma(const wmma *w, int layouts) {
       }
     }
   }
+  const int accesses = (int)(result.counters.load.requests + result.counters.store.requests);
+  assert_true((layouts & B_SHARED) != 0 ||
+              result.counters.memory_instructions == accesses + 4);      /* and addresses */
   const bool halves = (layouts & B_SHARED) != 0 && bits_of(w->in) == 16; /* by ldmatrix */
   assert_true(!halves || result.counters.shared_load.requests == (w->n == 32 ? 2 : 1));
   assert_true(result.counters.load.bytes >=

@@ -317,6 +317,40 @@ static void the_place_is_exact(void **state) {
   sct_str_free(&text);
 }
 
+/* A kernel that does not say how large its clusters are learns it from the launch. */
+static void clusters_by_the_launch(void **state) {
+  (void)state;
+  static const char ptx[] =
+      ".version 9.0\n.target sm_90\n.address_size 64\n"
+      ".visible .entry k(.param .u64 out) {\n.reg .b32 %r<4>; .reg .b64 %d<4>;"
+      "mov.u32 %r1, %cluster_nctarank; mov.u32 %r2, %ctaid.x;\n"
+      "mul.wide.u32 %d1, %r2, 4; ld.param.u64 %d2, [out];\n"
+      "add.s64 %d1, %d1, %d2; st.global.u32 [%d1], %r1; ret;\n}\n";
+  sct_ptx_module *module = NULL;
+  sct_ptx_memory *memory = NULL;
+  sct_error err = {0};
+  uint64_t address = 0;
+  const sct_ptx_buffer out = {.name = "out", .bytes = 16};
+  assert_int_equal(sct_ptx_parse(&module, ptx, "k.ptx", &err), SCT_OK);
+  sct_ptx_memory_new(&memory);
+  assert_int_equal(sct_ptx_memory_add(memory, &address, &out, &err), SCT_OK);
+  const void *args[] = {&address};
+  for (int n = 0; n <= 4; n += 2) {
+    sct_ptx_result result;
+    const sct_ptx_launch_opts opts = {.module = module,
+                                      .kernel = "k",
+                                      .grid = {4, 1, 1},
+                                      .args = args,
+                                      .n_args = 1,
+                                      .cluster = n};
+    assert_int_equal(sct_ptx_launch(&result, memory, &opts, &err), SCT_OK);
+    assert_int_equal(sct_ptx_memory_data(memory, address)[12], n == 0 ? 1 : n);
+    sct_ptx_result_free(&result);
+  }
+  sct_ptx_memory_free(memory);
+  sct_ptx_module_free(module);
+}
+
 /* A cooperative grid runs whole or not at all. */
 static void a_grid_may_be_too_large(void **state) {
   const lab *l = *state;
@@ -353,9 +387,11 @@ int main(void) {
   if (!nvrtc_open(&door)) {
     return 77;
   }
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_mutant_gets_its_diagnosis),
-      cmocka_unit_test(every_distance_is_out_of_bounds), cmocka_unit_test(the_catalogue_is_whole),
-      cmocka_unit_test(the_place_is_exact), cmocka_unit_test(a_grid_may_be_too_large)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_mutant_gets_its_diagnosis),
+                                     cmocka_unit_test(every_distance_is_out_of_bounds),
+                                     cmocka_unit_test(the_catalogue_is_whole),
+                                     cmocka_unit_test(the_place_is_exact),
+                                     cmocka_unit_test(clusters_by_the_launch),
+                                     cmocka_unit_test(a_grid_may_be_too_large)};
   return cmocka_run_group_tests(tests, setup, lab_teardown);
 }

@@ -131,6 +131,11 @@ static bool take_fragment(ptx_dec *d, int opd, const ptx_mma *p, ptx_matrix x) {
   return sct_ptx_dec_vector(d, o, cls, type, x == PTX_MATRIX_D, &first);
 }
 
+/* The machine instructions that a wmma comes to. */
+static void set_cost(ptx_dec *d, int n) {
+  d->code->insts[d->code->n_insts - 1].cost[SCT_PIPE_ISSUE] = (uint8_t)(n > 0 ? n : 1);
+}
+
 /* Where elements lie, once for all. */
 static void list_places(ptx_mma *p) {
   size_t n = 0;
@@ -172,6 +177,7 @@ static bool put_mma(ptx_dec *d, ptx_mma *p, bool wmma) {
   SCT_GROW(c->mmas, c->n_mmas, c->cap_mmas);
   c->mmas[c->n_mmas++] = *p;
   c->insts[c->n_insts - 1].matrix_flops = (uint32_t)(2 * p->m * p->n * p->k);
+  set_cost(d, p->m / (p->m > 8 ? 16 : 8) * (p->n / 8)); /* pieces of mma's sizes */
   c->has_approx |= elems[p->elem[PTX_MATRIX_D]].is_float;
   return sct_ptx_dec_put(d, (ptx_uop){.fn = sct_ptx_op_mma,
                                       .vec = first,
@@ -368,6 +374,7 @@ static bool put_accesses(ptx_dec *d, const wmma_access *w) {
   const int bits = elems[elem].bits, n_regs = registers_of(&w->p, w->x, false);
   const bool beside = along_rows(w->x) == w->row;
   const bool pairs = w->x >= PTX_MATRIX_C && bits >= 32 && beside;
+  const size_t tiles = d->code->n_tiles;
   const bool by_rows =
       w->load && bits == 16 && w->x <= PTX_MATRIX_B && w->space == PTX_SPACE_SHARED;
   if (by_rows) {
@@ -383,6 +390,7 @@ static bool put_accesses(ptx_dec *d, const wmma_access *w) {
       return false;
     }
   }
+  set_cost(d, (int)(d->code->n_tiles - tiles) + 1);           /* an access each, and an address */
   for (int r = n_regs; w->load && r < w->p.regs[w->x]; r++) { /* kept twice */
     ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_mov32);
     u->a = w->regs[r % n_regs];
@@ -473,7 +481,7 @@ bool sct_ptx_decode_wmma(ptx_dec *d) {
 /* ldmatrix.sync.aligned.m8n8.x4{.trans}{.shared}.b16 r, [p]; stmatrix ... [p], r */
 static bool matrices(ptx_dec *d, bool load) {
   bool ok = take_sync(d) && sct_ptx_dec_take(d, "m8n8");
-  const int n = 1 << sct_ptx_dec_choose(d, "x1 x2 x4");
+  const int how_many = sct_ptx_dec_choose(d, "x1 x2 x4"), n = how_many < 0 ? 0 : 1 << how_many;
   const bool trans = sct_ptx_dec_take(d, "trans");
   const ptx_space space = sct_ptx_dec_take_space(d);
   ok = ok && n > 0 && sct_ptx_dec_take(d, "b16") &&

@@ -48,9 +48,9 @@ static sct_status check_shape(ptx_launch *l, const sct_ptx_launch_opts *o, sct_e
     l->n_blocks *= l->grid[k];
     threads *= l->block[k];
   }
-  const int64_t cluster = l->kernel->cluster;
+  const int64_t own = l->kernel->cluster, cluster = own > 0 ? own : o->cluster;
   l->n_cluster = cluster > 1 ? (int)cluster : 1;
-  if (cluster > MAX_CLUSTER || (cluster > 1 && !l->kernel->cluster_is_row)) {
+  if (cluster < 0 || cluster > MAX_CLUSTER || (own > 1 && !l->kernel->cluster_is_row)) {
     return sct_fail(err, SCT_EDATA, "kernel '%s': clusters are rows of at most %d blocks here",
                     o->kernel, MAX_CLUSTER);
   }
