@@ -439,6 +439,40 @@ static void rows_become_matrices(void **state) {
   check_matrices(2, true, 128, 32);
 }
 
+/* ---- tf32 */
+
+static void tf32_is_rounded(void **state) {
+  (void)state;
+  static const struct {
+    uint32_t in, rna, rn, rz;
+  } cases[] = {{0x3f800000, 0x3f800000, 0x3f800000, 0x3f800000},
+               {0x3f800fff, 0x3f800000, 0x3f800000, 0x3f800000},
+               {0x3f801000, 0x3f802000, 0x3f800000, 0x3f800000}, /* a tie */
+               {0x3f803000, 0x3f804000, 0x3f804000, 0x3f802000},
+               {0xbf801001, 0xbf802000, 0xbf802000, 0xbf800000},
+               {0x3ffff000, 0x40000000, 0x40000000, 0x3fffe000},
+               {0x7f7fffff, 0x7f800000, 0x7f800000, 0x7f7fe000},
+               {0xff800000, 0xff800000, 0xff800000, 0xff800000},
+               {0x7f800001, 0x7fffffff, 0x7fffffff, 0x7fffffff}};
+  uint32_t in[32] = {0}, out[96];
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    in[k] = cases[k].in;
+  }
+  const kernel_run run = {
+      .blocks = 1, .threads = 32, .in = in, .in_bytes = sizeof in, .out_bytes = sizeof out};
+  assert_int_equal(run_kernel(PTX_KERNEL "ld.global.u32 %r1, [%pi]; cvt.rna.tf32.f32 %r2, %r1; "
+                                         "cvt.rn.tf32.f32 %r3, %r1; cvt.rz.tf32.f32 %r4, %r1;\n"
+                                         "st.global.u32 [%po], %r2; st.global.u32 [%po+128], %r3; "
+                                         "st.global.u32 [%po+256], %r4;\nret;\n}\n",
+                              &run, out, NULL),
+                   SCT_PTX_CLEAN);
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    assert_int_equal(out[k], cases[k].rna);
+    assert_int_equal(out[32 + k], cases[k].rn);
+    assert_int_equal(out[64 + k], cases[k].rz);
+  }
+}
+
 /* ---- what is wrong */
 
 static void wrong_products_are_found(void **state) {
@@ -517,7 +551,7 @@ static void others_are_named(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(fragments_are_the_manuals), cmocka_unit_test(wmma_multiplies),
-      cmocka_unit_test(rows_become_matrices), cmocka_unit_test(wrong_products_are_found),
-      cmocka_unit_test(others_are_named)};
+      cmocka_unit_test(rows_become_matrices),      cmocka_unit_test(tf32_is_rounded),
+      cmocka_unit_test(wrong_products_are_found),  cmocka_unit_test(others_are_named)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

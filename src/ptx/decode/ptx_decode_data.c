@@ -242,7 +242,20 @@ static bool cvt_from_bytes(ptx_dec *d, const cvt_mods *m) {
       (ptx_uop){.fn = sct_ptx_op_cvt_from_bytes, .flags = m->flags, .from = (uint8_t)m->from});
 }
 
+/* cvt.rna.tf32.f32 d, a: to 10 bits behind the point, in a register of 32 */
+static bool cvt_tf32(ptx_dec *d) {
+  const int rounding = sct_ptx_dec_choose(d, "rna rn rz");
+  return rounding >= 0 && sct_ptx_dec_take(d, "tf32") && sct_ptx_dec_take(d, "f32")
+             ? sct_ptx_dec_put_operands(
+                   d, "33", PTX_T_F32,
+                   (ptx_uop){.fn = sct_ptx_op_cvt_tf32, .op = (uint8_t)rounding})
+             : sct_ptx_dec_unknown(d);
+}
+
 bool sct_ptx_decode_cvt(ptx_dec *d) {
+  if (d->inst->n_mods == 4 && sct_ptx_span_is(d->inst->mods[2], "tf32")) {
+    return cvt_tf32(d);
+  }
   cvt_mods m = {0};
   char to = 0, from = 0;
   if (!cvt_take(d, &m)) {

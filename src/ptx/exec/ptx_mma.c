@@ -73,6 +73,18 @@ static uint64_t bits_of(const ptx_mma *p, double v) {
   }
 }
 
+/* To the nearest, ties away from zero (rna) or to even (rn), or towards zero (rz). */
+void sct_ptx_op_cvt_tf32(ptx_exec *x, const ptx_uop *u) {
+  const uint32_t *a = ptx_r32(x, u->a);
+  uint32_t t[PTX_LANES];
+  for (int i = 0; i < PTX_LANES; i++) {
+    const bool finite = (a[i] & 0x7f800000) != 0x7f800000;
+    const uint32_t up = u->op == 0 ? 0x1000 : u->op == 1 ? 0xfff + (a[i] >> 13 & 1) : 0;
+    t[i] = (a[i] & 0x7fffffff) > 0x7f800000 ? 0x7fffffff : finite ? (a[i] + up) & 0xffffe000 : a[i];
+  }
+  ptx_put32(x, u, t);
+}
+
 /* ---- a matrix, row by row, and which of its elements are undefined */
 
 #define MAX_ELEMENTS 4096 /* of m16n8k256 */
