@@ -341,6 +341,19 @@ static void append_least_bytes(sct_str *out, const run *r, const sct_ptx_diag *d
   }
 }
 
+/* What the kernel printed. */
+static void pass_output(const sct_count_case *c, sct_ptx_result *result) {
+  if (result->printed != NULL) {
+    fputs(result->printed, stderr);
+  }
+  if (result->prints_dropped > 0) {
+    sct_log(SCT_LOG_WARN, "case '%s': the text of %lld more calls of printf is left out", c->name,
+            (long long)result->prints_dropped);
+  }
+  sct_free(result->printed);
+  result->printed = NULL;
+}
+
 /* Buffers by the manifest's names, which live on. */
 static void name_buffers(const run *r, sct_ptx_requests *requests, int n) {
   for (int i = 0; requests != NULL && i < n; i++) {
@@ -384,6 +397,7 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
     row->grid[d] = c->grid[d] > 0 ? c->grid[d] : 1;
     row->block[d] = c->block[d] > 0 ? c->block[d] : 1;
   }
+  opts.registers = row->registers;
   row->cause = r->causes[r->kernel_of[i]];
   sct_ptx_result result;
   sct_error err = {0};
@@ -401,6 +415,7 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
   if (status != SCT_OK) {
     return sct_fail(r->err, status, "case '%s': %s", c->name, err.text);
   }
+  pass_output(c, &result);
   evaluate(r, r->kernel_of[i], row, &result);
   row->diag = result.diag;
   row->findings = result.findings;

@@ -24,6 +24,7 @@ void sct_ptx_module_free(sct_ptx_module *m) {
   }
   sct_free(m->text);
   sct_free(m->calls);
+  sct_free(m->functions);
   sct_arena_free(&m->arena);
   sct_free(m);
 }
@@ -81,6 +82,7 @@ sct_status sct_ptx_parse(sct_ptx_module **out, const char *text, const char *nam
   m->text = sct_strdup(text);
   m->name = sct_arena_strdup(&m->arena, name != NULL ? name : "ptx");
   SCT_TRY_DONE(sct_ptx_parse_text(m, err));
+  sct_ptx_name_functions(m);
   decode_all(m);
   *out = m;
   m = NULL;
