@@ -48,11 +48,20 @@ typedef struct sct_count_arg {
   int n_members;
 } sct_count_arg;
 
+/* What a variable of the file holds from a launch on, as cudaMemcpyToSymbol() has it. */
+typedef struct sct_count_setting {
+  const char *name;                  /* of the variable, as the source has it */
+  sct_count_arg value;               /* of the whole variable, if contents is NULL */
+  struct sct_count_buffer *contents; /* from its first byte on; bytes 0: as many as it has */
+} sct_count_setting;
+
 typedef struct sct_count_case {
   const char *name, *kernel;
   int64_t grid[3], block[3], shared_bytes;
   sct_count_arg *args;
   int n_args;
+  sct_count_setting *settings; /* before this launch */
+  int n_settings;
   int line; /* of the manifest, where the case begins */
 } sct_count_case;
 
@@ -71,6 +80,8 @@ typedef struct sct_count_manifest {
   const char *path; /* for messages; NULL: given in parts */
   sct_count_case *cases;
   int n_cases;
+  sct_count_setting *settings; /* before the first launch */
+  int n_settings;
   const char *const *options; /* [n_options] of the compiler */
   int n_options;
   sct_count_buffer

@@ -68,7 +68,7 @@ static void *typed(const uint32_t *words, int64_t n, const sct_count_buffer *b) 
                                  .type = b->type,
                                  .integer = words[i] & mask,
                                  .real = real_of(b, words[i])};
-    (void)count_encode(data + i * bytes, bytes, &value, NULL, &ignored);
+    (void)count_encode(data + i * bytes, bytes, '\0', &value, NULL, &ignored);
   }
   return data;
 }

@@ -22,7 +22,7 @@ static bool encode(uint8_t *out, const sct_count_buffer *b, const json_t *number
   if (!good) {
     sct_str_printf(why, "values: expected %s", real ? "numbers" : "whole numbers");
   }
-  return good && count_encode(out, element_bytes(b), &value, NULL, why);
+  return good && count_encode(out, element_bytes(b), '\0', &value, NULL, why);
 }
 
 static bool read_values(sct_count_buffer *b, sct_arena *arena, const json_t *list, sct_str *why) {

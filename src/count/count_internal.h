@@ -37,10 +37,10 @@ typedef struct count_addresses {
   size_t n, cap;
 } count_addresses;
 
-/* Writes an argument for a parameter of `bytes` bytes. On failure `why` receives a sentence without
- * the place. */
-bool count_encode(uint8_t *out, int64_t bytes, const sct_count_arg *arg, count_addresses *addresses,
-                  sct_str *why);
+/* Writes an argument for a parameter of `bytes` bytes; `number` as in sct_ptx_param. On failure
+ * `why` receives a sentence without the place. */
+bool count_encode(uint8_t *out, int64_t bytes, char number, const sct_count_arg *arg,
+                  count_addresses *addresses, sct_str *why);
 
 /* ---- buffers (count_buffers.c) */
 
@@ -91,10 +91,25 @@ struct sct_count_session {
   const char **entries;   /* of the kernels, in PTX and cubin; NULL: not known yet */
   sct_ptx_module *module; /* of `compiled`; where a name is unknown, of the file without names */
   sct_ptx_memory *memory;
-  const void ***args; /* [n_cases] values of the parameters */
+  const void ***args;        /* [n_cases] values of the parameters */
+  struct ptx_buf *variables; /* NULL: no launch has made them yet */
   count_addresses addresses;
   int threads;
 };
+
+/* ---- variables (count_variables.c) */
+
+/* A setting as bytes of a variable of the module. */
+typedef struct count_variable {
+  int index; /* of the module's */
+  const void *data;
+  int64_t bytes;
+} count_variable;
+
+/* Finds the variable and writes its bytes, from the arena. On failure `why` receives a sentence
+ * without the place. */
+bool count_encode_setting(count_variable *out, const sct_count_setting *setting,
+                          struct sct_count_session *s, sct_str *why);
 
 /* ---- names (count_names.c) */
 
@@ -102,6 +117,11 @@ struct sct_count_session {
  * where it does not show them. */
 bool count_parameters(const char **names, int n, sct_arena *arena, const char *kernel,
                       const char *source);
+
+/* "_ZN3foo4copyIfEEvPT_" is "foo::copy"; a name that is not mangled is itself. */
+void count_plain_name(sct_str *out, const char *entry);
+/* Is `name` this one, or this one without its namespace? */
+bool count_stands_for(const char *name, const char *full);
 
 /* Appends "; did you mean 'x'?" or the kernels there are: those of `module` (may be NULL) with
  * their names in the source, and those of templates in the source text. */

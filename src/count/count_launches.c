@@ -67,6 +67,13 @@ static void add_case(writer *w, sct_launch_case *out, int i) {
 sct_status sct_count_launches(const sct_count_report *report, const sct_count_manifest *manifest,
                               int ordinal, const char *path, sct_error *err) {
   writer w = {.report = report, .m = manifest};
+  bool sets = manifest->n_settings > 0;
+  for (int i = 0; i < manifest->n_cases; i++) {
+    sets = sets || manifest->cases[i].n_settings > 0;
+  }
+  if (sets) {
+    return sct_fail(err, SCT_EUSAGE, "'variables' of a manifest are not set on a GPU");
+  }
   const sct_compiled_file *compiled = &report->session->compiled;
   sct_launch_case *cases = SCT_ARENA_NEW(&w.arena, sct_launch_case, report->n_rows + 1);
   add_arrays(&w);

@@ -15,8 +15,7 @@ typedef struct name_list {
   int n;
 } name_list;
 
-/* Is `name` this one, or this one without its namespace? */
-static bool stands_for(const char *name, const char *full) {
+bool count_stands_for(const char *name, const char *full) {
   const size_t n = strlen(full), k = strlen(name);
   return strcmp(name, full) == 0 ||
          (n > k + 2 && strcmp(full + n - k, name) == 0 && memcmp(full + n - k - 2, "::", 2) == 0);
@@ -24,7 +23,7 @@ static bool stands_for(const char *name, const char *full) {
 
 static void add_name(name_list *l, const char *name) {
   for (int k = 0; k < l->n; k++) {
-    if (stands_for(name, l->names[k])) {
+    if (count_stands_for(name, l->names[k])) {
       return;
     }
   }
@@ -33,9 +32,9 @@ static void add_name(name_list *l, const char *name) {
   }
 }
 
-/* "_ZN3foo4copyIfEEvPT_" is "foo::copy": the names at the start of a mangled one, as the Itanium
+/* The names at the start of a mangled one, as the Itanium
  * C++ ABI writes them (https://itanium-cxx-abi.github.io/cxx-abi/abi.html#mangling). */
-static void plain_name(sct_str *out, const char *entry) {
+void count_plain_name(sct_str *out, const char *entry) {
   if (!sct_has_prefix(entry, "_Z")) {
     sct_str_append(out, entry);
     return;
@@ -204,13 +203,13 @@ void count_suggest_kernel(sct_str *out, const char *kernel, const sct_ptx_module
   SCT_SCOPED(sct_str) word = {0};
   for (int k = 0; module != NULL && k < sct_ptx_n_kernels(module); k++) {
     SCT_SCOPED(sct_str) plain = {0};
-    plain_name(&plain, sct_ptx_kernel_at(module, k)->name);
+    count_plain_name(&plain, sct_ptx_kernel_at(module, k)->name);
     add_name(&list, sct_arena_strdup(&list.arena, sct_str_c(&plain)));
   }
   add_source(&list, source);
   sct_str_append_n(&word, kernel, strcspn(kernel, "<"));
   int found = 0; /* a namespace is missing */
-  while (found < list.n && !stands_for(sct_str_c(&word), list.names[found])) {
+  while (found < list.n && !count_stands_for(sct_str_c(&word), list.names[found])) {
     found++;
   }
   if (found < list.n && strcmp(list.names[found], sct_str_c(&word)) == 0) {

@@ -10,6 +10,11 @@
 
 typedef struct sct_count_session session;
 
+typedef struct settings {
+  const count_variable *all;
+  int n;
+} settings;
+
 typedef struct run {
   const sct_count_manifest *m;
   const sct_count_opts *opts;
@@ -18,6 +23,7 @@ typedef struct run {
   const char **kernels; /* [n_kernels] distinct names */
   int n_kernels;
   int *kernel_of;      /* [n_cases] index in kernels */
+  settings *settings;  /* [n_cases] */
   const char **causes; /* [n_kernels] why counts are approximate; NULL: they are exact */
   sct_error *err;
 } run;
@@ -279,7 +285,7 @@ static sct_status encode_args(const run *r, const sct_count_case *c, const sct_p
     const int64_t bytes = k->params[i].bytes;
     uint8_t *const value = sct_arena_alloc(&r->s->arena, (size_t)bytes);
     SCT_SCOPED(sct_str) why = {0}, text = {0};
-    if (!count_encode(value, bytes, ordered[i], &r->s->addresses, &why)) {
+    if (!count_encode(value, bytes, k->params[i].number, ordered[i], &r->s->addresses, &why)) {
       sct_str_printf(&text, "argument %d", i + 1);
       if (ordered[i]->name) {
         sct_str_printf(&text, " '%s'", ordered[i]->name);
@@ -292,6 +298,32 @@ static sct_status encode_args(const run *r, const sct_count_case *c, const sct_p
   return SCT_OK;
 }
 
+/* What variables hold from a case on; the first has what the manifest sets as well. */
+static sct_status encode_settings(const run *r, const sct_count_case *c, int i) {
+  const bool first = i == 0;
+  const int n = c->n_settings + (first ? r->m->n_settings : 0);
+  count_variable *const all = SCT_ARENA_NEW(&r->s->arena, count_variable, n + 1);
+  r->settings[i] = (settings){all, n};
+  for (int k = 0; k < n; k++) {
+    SCT_SCOPED(sct_str) why = {0};
+    const int own = k - (n - c->n_settings);
+    const sct_count_setting *const given = own < 0 ? &r->m->settings[k] : &c->settings[own];
+    if (!count_encode_setting(&all[k], given, r->s, &why)) {
+      return fail_case(r, c, &why);
+    }
+  }
+  return SCT_OK;
+}
+
+static void apply_settings(const run *r, int i) {
+  for (int k = 0; k < r->settings[i].n; k++) {
+    const count_variable *const v = &r->settings[i].all[k];
+    memcpy(sct_ptx_variable_data(&r->s->variables, r->s->module, r->s->entries[r->kernel_of[i]],
+                                 v->index),
+           v->data, (size_t)v->bytes);
+  }
+}
+
 /* Every case's arguments, before any of them runs. */
 static sct_status encode_all(const run *r, const void ***args) {
   for (int i = 0; i < r->m->n_cases; i++) {
@@ -300,6 +332,7 @@ static sct_status encode_all(const run *r, const void ***args) {
     const sct_ptx_kernel *const kernel = sct_ptx_kernel_find(r->s->module, entry);
     args[i] = SCT_ARENA_NEW(&r->s->arena, const void *, kernel->n_params + 1);
     SCT_TRY(encode_args(r, c, kernel, args[i]));
+    SCT_TRY(encode_settings(r, c, i));
   }
   return SCT_OK;
 }
@@ -355,6 +388,7 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
       .no_definedness = true,
       .no_races = true,
       .lenient_exits = true,
+      .variables = &r->s->variables,
       .coalescing = r->opts->coalescing,
       .per_instruction = r->opts->per_instruction || r->causes[r->kernel_of[i]] != NULL};
   memcpy(opts.grid, c->grid, sizeof(opts.grid));
@@ -379,6 +413,7 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
                               row->registers, row->static_shared_bytes + row->shared_bytes);
     opts.caches = &caches;
   }
+  apply_settings(r, i);
   sct_status status = sct_ptx_launch(&result, r->s->memory, &opts, &err);
   if (status == SCT_EUSAGE || status == SCT_EDATA) {
     set_problem(r, row, err.text);
@@ -412,6 +447,7 @@ static sct_status run_all(run *r) {
   compare_kernels(r);
   s->addresses.of = SCT_ARENA_NEW(&s->arena, uint64_t, r->m->n_buffers);
   s->args = SCT_ARENA_NEW(&s->arena, const void **, n);
+  r->settings = SCT_ARENA_NEW(&s->arena, settings, n);
   r->out->rows = sct_alloc((size_t)n * sizeof(*r->out->rows));
   r->out->n_rows = n;
   SCT_TRY(count_memory_new(&s->memory, s->addresses.of, r->m, r->err));
@@ -445,6 +481,7 @@ void sct_count_report_free(sct_count_report *report) {
   }
   sct_free(report->rows);
   if (s != NULL) {
+    sct_ptx_variables_free(s->variables);
     sct_ptx_memory_free(s->memory);
     sct_ptx_module_free(s->module);
     sct_compiled_file_free(&s->compiled);

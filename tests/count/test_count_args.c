@@ -30,7 +30,7 @@ static uint64_t encoded(const sct_count_arg *arg, int64_t bytes) {
   uint8_t out[8] = {0};
   uint64_t v = 0;
   sct_str why = {0};
-  if (!count_encode(out, bytes, arg, &addresses, &why)) {
+  if (!count_encode(out, bytes, '\0', arg, &addresses, &why)) {
     fail_msg("%s", sct_str_c(&why));
   }
   memcpy(&v, out, 8);
@@ -40,7 +40,7 @@ static uint64_t encoded(const sct_count_arg *arg, int64_t bytes) {
 static void expect_refusal(const sct_count_arg *arg, int64_t bytes, const char *says) {
   uint8_t out[64];
   sct_str why = {0};
-  assert_false(count_encode(out, bytes, arg, &addresses, &why));
+  assert_false(count_encode(out, bytes, '\0', arg, &addresses, &why));
   if (strstr(sct_str_c(&why), says) == NULL) {
     fail_msg("no '%s' in: %s", says, sct_str_c(&why));
   }
@@ -125,8 +125,29 @@ static void reals_are_rounded_to_their_format(void **state) {
     }
   }
   const sct_count_arg arg = real(1.5, NULL), single = real(1, "f32");
-  expect_refusal(&arg, 1, "a number with a point for a parameter of 1 bytes");
-  expect_refusal(&single, 8, "f32 has 4 bytes, the parameter 8");
+  expect_refusal(&arg, 1, "a number with a point for 1 bytes");
+  expect_refusal(&single, 8, "f32 has 4 bytes, expected 8");
+}
+
+/* A whole number for a float is that float. */
+static void numbers_are_of_the_parameter_s_kind(void **state) {
+  (void)state;
+  const sct_count_arg whole = integer(3), point = real(1.5, NULL), typed = real(1.5, "f32");
+  sct_count_arg bits = integer(3);
+  float single = 0;
+  double wide = 0;
+  int32_t word = 0;
+  sct_str why = {0};
+  bits.type = type_of("i32");
+  assert_true(count_encode((uint8_t *)&single, 4, 'f', &whole, &addresses, &why));
+  assert_true(count_encode((uint8_t *)&wide, 8, 'f', &whole, &addresses, &why));
+  assert_true(single == 3.0F && wide == 3.0);
+  assert_true(count_encode((uint8_t *)&word, 4, 'f', &bits, &addresses, &why) && word == 3);
+  assert_true(count_encode((uint8_t *)&word, 4, 'i', &typed, &addresses, &why));
+  assert_int_equal(word, 0x3fc00000);
+  assert_false(count_encode((uint8_t *)&word, 4, 'i', &point, &addresses, &why));
+  assert_string_equal(sct_str_c(&why), "a number with a point, expected a whole one of 4 bytes");
+  sct_str_free(&why);
 }
 
 static void addresses_have_eight_bytes(void **state) {
@@ -135,7 +156,7 @@ static void addresses_have_eight_bytes(void **state) {
   const sct_count_arg none = {.kind = SCT_COUNT_NULL, .type = -1};
   assert_true(encoded(&at, 8) == 0x200000010);
   assert_true(encoded(&none, 8) == 0);
-  expect_refusal(&at, 4, "an address has 8 bytes, the parameter 4");
+  expect_refusal(&at, 4, "an address has 8 bytes, expected 4");
 }
 
 /* struct { char c; float *p; struct { short s; float f; } in; } has 24 bytes. */
@@ -153,12 +174,12 @@ static void structs_are_laid_out_as_in_c(void **state) {
                                    0,    0, 0, 0, 7, 0, 0, 0, 0, 0,    0x80, 0x3f};
   uint8_t got[24];
   sct_str why = {0};
-  assert_true(count_encode(got, 24, &arg, &addresses, &why));
+  assert_true(count_encode(got, 24, '\0', &arg, &addresses, &why));
   assert_memory_equal(got, want, 24);
   const count_pointer *last = &addresses.pointers[addresses.n - 1];
   assert_true(last->at == got + 8 && last->buffer == 0 && last->offset == 0);
   arg.n_members = 1;
-  expect_refusal(&arg, 24, "members take 1 bytes, the parameter has 24");
+  expect_refusal(&arg, 24, "members take 1 bytes, expected 24");
   members[0].integer = 300;
   expect_refusal(&arg, 1, "300 does not fit");
 }
@@ -167,6 +188,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(integers_take_the_size_of_their_parameter),
       cmocka_unit_test(reals_are_rounded_to_their_format),
+      cmocka_unit_test(numbers_are_of_the_parameter_s_kind),
       cmocka_unit_test(addresses_have_eight_bytes),
       cmocka_unit_test(structs_are_laid_out_as_in_c),
   };
