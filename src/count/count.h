@@ -39,7 +39,8 @@ typedef struct sct_count_arg {
     SCT_COUNT_REAL,
     SCT_COUNT_STRUCT
   } kind;
-  int buffer;     /* index in the manifest's buffers */
+  int buffer;     /* index in the manifest's buffers; of a list: of one that holds it, for a
+                     parameter that is a pointer, -1: none */
   int64_t offset; /* bytes */
   int64_t integer;
   double real;
@@ -73,7 +74,8 @@ typedef struct sct_count_buffer {
   int64_t below;       /* of random ones; 0: all there are */
   const uint8_t *held; /* of values and files: the first held_bytes bytes, which repeat */
   int64_t held_bytes;
-  bool used; /* by a case: others are not made */
+  const sct_count_arg *list; /* not NULL: these members, addresses among them */
+  bool used;                 /* by a case: others are not made */
 } sct_count_buffer;
 
 typedef struct sct_count_manifest {

@@ -91,14 +91,13 @@ static int64_t member_bytes(const sct_count_arg *m) {
   return m->type >= 0 ? count_types[m->type].bytes : 4;
 }
 
-/* Size of a struct with members at their natural alignment, and that alignment. */
-static int64_t struct_bytes(const sct_count_arg *arg, int64_t *align) {
+int64_t count_struct_bytes(const sct_count_arg *arg, int64_t *align) {
   int64_t at = 0;
   *align = 1;
   for (int i = 0; i < arg->n_members; i++) {
     int64_t step = 1, bytes;
     if (arg->members[i].kind == SCT_COUNT_STRUCT) {
-      bytes = struct_bytes(&arg->members[i], &step);
+      bytes = count_struct_bytes(&arg->members[i], &step);
     } else {
       bytes = step = member_bytes(&arg->members[i]);
     }
@@ -108,23 +107,31 @@ static int64_t struct_bytes(const sct_count_arg *arg, int64_t *align) {
   return (at + *align - 1) / *align * *align;
 }
 
-static bool encode_struct(uint8_t *out, int64_t bytes, const sct_count_arg *arg,
+/* Members where the compiler has them, or at their natural alignment. */
+static bool encode_struct(uint8_t *out, const count_layout *to, const sct_count_arg *arg,
                           count_addresses *addresses, sct_str *why) {
   int64_t align, at = 0;
-  const int64_t packed = struct_bytes(arg, &align);
-  if (packed != bytes) {
+  const int64_t packed = count_struct_bytes(arg, &align);
+  if (to->members == NULL && packed != to->bytes) {
     sct_str_printf(why, "the struct's members take %lld bytes, expected %lld", (long long)packed,
-                   (long long)bytes);
+                   (long long)to->bytes);
     return false;
   }
   for (int i = 0; i < arg->n_members; i++) {
     const sct_count_arg *m = &arg->members[i];
     int64_t step = member_bytes(m), size = step;
     if (m->kind == SCT_COUNT_STRUCT) {
-      size = struct_bytes(m, &step);
+      size = count_struct_bytes(m, &step);
     }
     at = (at + step - 1) / step * step;
-    if (!count_encode(out + at, size, '\0', m, addresses, why)) {
+    const count_layout natural = {.offset = at, .bytes = size};
+    const count_layout *const place = to->members ? &to->members[i] : &natural;
+    if (place->offset + place->bytes > to->bytes) {
+      sct_str_printf(why, "member %d ends after the %lld bytes there are", i + 1,
+                     (long long)to->bytes);
+      return false;
+    }
+    if (!count_encode(out + place->offset, place, m, addresses, why)) {
       return false;
     }
     at += size;
@@ -132,8 +139,10 @@ static bool encode_struct(uint8_t *out, int64_t bytes, const sct_count_arg *arg,
   return true;
 }
 
-bool count_encode(uint8_t *out, int64_t bytes, char number, const sct_count_arg *arg,
+bool count_encode(uint8_t *out, const count_layout *to, const sct_count_arg *arg,
                   count_addresses *addresses, sct_str *why) {
+  const int64_t bytes = to->bytes;
+  const char number = to->number;
   memset(out, 0, (size_t)bytes);
   if (arg->type >= 0 && count_types[arg->type].bytes != bytes) {
     sct_str_printf(why, "%s has %d bytes, expected %lld", count_types[arg->type].name,
@@ -158,7 +167,15 @@ bool count_encode(uint8_t *out, int64_t bytes, char number, const sct_count_arg 
     }
     return encode_real(out, bytes, arg->type, arg->real, why);
   case SCT_COUNT_STRUCT:
-    return encode_struct(out, bytes, arg, addresses, why);
+    if (number == 'i' && bytes == 8 && arg->buffer < 0) {
+      sct_str_append(why, "expected a buffer, or a list of buffers, null and {TYPE: number}");
+      return false;
+    }
+    if (number == 'i' && bytes == 8) {
+      const sct_count_arg list = {.kind = SCT_COUNT_BUFFER, .buffer = arg->buffer, .type = -1};
+      return count_encode(out, to, &list, addresses, why);
+    }
+    return encode_struct(out, to, arg, addresses, why);
   }
   return false;
 }

@@ -67,12 +67,16 @@ static void add_case(writer *w, sct_launch_case *out, int i) {
 sct_status sct_count_launches(const sct_count_report *report, const sct_count_manifest *manifest,
                               int ordinal, const char *path, sct_error *err) {
   writer w = {.report = report, .m = manifest};
-  bool sets = manifest->n_settings > 0;
+  bool sets = manifest->n_settings > 0, lists = false;
   for (int i = 0; i < manifest->n_cases; i++) {
     sets = sets || manifest->cases[i].n_settings > 0;
   }
-  if (sets) {
-    return sct_fail(err, SCT_EUSAGE, "'variables' of a manifest are not set on a GPU");
+  for (size_t k = 0; k < report->session->addresses.n; k++) {
+    lists = lists || manifest->buffers[report->session->addresses.pointers[k].buffer].list;
+  }
+  if (sets || lists) {
+    return sct_fail(err, SCT_EUSAGE, "%s of a manifest are not there on a GPU",
+                    sets ? "'variables'" : "lists of addresses");
   }
   const sct_compiled_file *compiled = &report->session->compiled;
   sct_launch_case *cases = SCT_ARENA_NEW(&w.arena, sct_launch_case, report->n_rows + 1);

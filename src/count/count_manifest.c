@@ -202,10 +202,59 @@ static sct_count_buffer *new_buffer(reader *r) {
   return &m->buffers[m->n_buffers++];
 }
 
+static sct_status read_arg(reader *r, sct_count_arg *out, json_t *given, const char *what);
+
+/* Is it known how many bytes each member has? */
+static bool has_types(const sct_count_arg *list) {
+  bool good = list->n_members > 0;
+  for (int k = 0; good && k < list->n_members; k++) {
+    const sct_count_arg *const m = &list->members[k];
+    const bool address = m->kind == SCT_COUNT_BUFFER || m->kind == SCT_COUNT_NULL;
+    good = m->name == NULL &&
+           (address || m->type >= 0 || (m->kind == SCT_COUNT_STRUCT && has_types(m)));
+  }
+  return good;
+}
+
+/* A buffer that holds the members of a list. */
+static sct_count_buffer listed(const char *name, const sct_count_arg *list) {
+  int64_t align;
+  return (sct_count_buffer){.name = name,
+                            .bytes = count_struct_bytes(list, &align),
+                            .type = -1,
+                            .list = list,
+                            .used = true};
+}
+
+/* ["x", "y+16", null]: addresses, and numbers with a type. */
+static sct_status read_listed(reader *r, sct_count_buffer *out, const char *name, json_t *given) {
+  sct_count_arg *const list = SCT_ARENA_NEW(&r->m->arena, sct_count_arg, 1);
+  const char *const what = sct_arena_printf(&r->m->arena, "buffer '%s'", name);
+  SCT_TRY(read_arg(r, list, given, what));
+  if (!has_types(list)) {
+    return fail_text(r, "%s: expected a list of buffers, null and {TYPE: number}", what);
+  }
+  *out = listed(sct_arena_strdup(&r->m->arena, name), list);
+  return SCT_OK;
+}
+
+/* Puts it in the place of one of that name. */
+static void keep_buffer(reader *r, const sct_count_buffer *b) {
+  const sct_names known = SCT_NAMES_IN(r->m->buffers, r->m->n_buffers, name);
+  const int k = sct_names_find(known, b->name);
+  *(k >= 0 ? &r->m->buffers[k] : new_buffer(r)) = *b;
+}
+
 static sct_status read_buffer(reader *r, const char *name, json_t *given) {
   sct_count_manifest *const m = r->m;
+  sct_count_buffer list;
+  if (json_is_array(given)) {
+    SCT_TRY(read_listed(r, &list, name, given));
+    keep_buffer(r, &list);
+    return SCT_OK;
+  }
   if (!json_is_object(given)) {
-    return expected(r, name, "{\"bytes\": N, \"fill\": NAME}", given);
+    return expected(r, name, "{\"bytes\": N, \"fill\": NAME} or a list of buffers", given);
   }
   if (name[0] == '\0' || strchr(name, '+') != NULL) {
     return fail_text(r, "buffer '%s': a name may not be empty or hold a '+'", name);
@@ -228,9 +277,7 @@ static sct_status read_buffer(reader *r, const char *name, json_t *given) {
     return fail_text(r, "buffer '%s': 'bytes': expected a multiple of the %d of %s", name,
                      count_types[read.type].bytes, count_types[read.type].name);
   }
-  const sct_names known = SCT_NAMES_IN(m->buffers, m->n_buffers, name);
-  const int k = sct_names_find(known, name); /* the manifest's goes before the given one */
-  *(k >= 0 ? &m->buffers[k] : new_buffer(r)) = read;
+  keep_buffer(r, &read); /* before the given one */
   return SCT_OK;
 }
 
@@ -330,6 +377,27 @@ static sct_status read_list(reader *r, sct_count_arg *out, const json_t *list) {
   return SCT_OK;
 }
 
+/* {"width": 3, "rows": "in"}: a struct by the names of its members. */
+static sct_status read_fields(reader *r, sct_count_arg *out, json_t *given, const char *what) {
+  const char *name;
+  json_t *value;
+  int i = 0;
+  out->kind = SCT_COUNT_STRUCT;
+  out->type = -1;
+  out->n_members = (int)json_object_size(given);
+  out->members = SCT_ARENA_NEW(&r->m->arena, sct_count_arg, out->n_members + 1);
+  json_object_foreach(given, name, value) {
+    out->members[i].name = sct_arena_strdup(&r->m->arena, name);
+    for (const char *at = name; *at != '\0'; at++) {
+      if (!sct_is_word(*at) && *at != '.' && *at != '[' && *at != ']') {
+        return fail_text(r, "%s: '%s' is no name of a member", what, name);
+      }
+    }
+    SCT_TRY(read_arg(r, &out->members[i++], value, what));
+  }
+  return SCT_OK;
+}
+
 /* {"f64": 1.5} */
 static sct_status read_typed(reader *r, sct_count_arg *out, json_t *given, const char *what) {
   void *const first = json_object_iter(given);
@@ -342,7 +410,11 @@ static sct_status read_typed(reader *r, sct_count_arg *out, json_t *given, const
                      "expected a buffer, for a kernel that loads from it",
                      what, name);
   }
-  if (json_object_size(given) != 1 || out->type < 0) {
+  if (out->type < 0 || json_object_size(given) > 1) {
+    const bool misspelt = sct_nearest(name, type_names()) != NULL && json_object_size(given) == 1;
+    if (json_object_size(given) > 0 && !misspelt) {
+      return read_fields(r, out, given, what);
+    }
     const char *const of =
         sct_arena_printf(&r->m->arena, "%s: expected one type and its value, not", what);
     return unknown_word(r, of, name, type_names());
@@ -360,8 +432,6 @@ static sct_status read_typed(reader *r, sct_count_arg *out, json_t *given, const
   out->integer = real ? 0 : json_integer_value(value);
   return SCT_OK;
 }
-
-static sct_status read_arg(reader *r, sct_count_arg *out, json_t *given, const char *what);
 
 static sct_status read_members(reader *r, sct_count_arg *out, json_t *given, const char *what) {
   const size_t n = json_array_size(given);
@@ -392,12 +462,17 @@ static sct_status read_arg(reader *r, sct_count_arg *out, json_t *given, const c
     out->kind = SCT_COUNT_REAL;
     out->real = json_real_value(given);
     return SCT_OK;
+  case JSON_TRUE:
+  case JSON_FALSE:
+    out->kind = SCT_COUNT_INTEGER;
+    out->type = sct_names_find(type_names(), "u8");
+    out->integer = json_is_true(given);
+    return SCT_OK;
   case JSON_NULL:
     out->kind = SCT_COUNT_NULL;
     return SCT_OK;
-  default:
-    return fail_text(r, "%s: expected a buffer, a number, {TYPE: number}, a list or null", what);
   }
+  return SCT_OK;
 }
 
 /* ---- variables */
@@ -497,6 +572,19 @@ static const char *argument(const reader *r, int index) {
   return sct_arena_printf(&r->m->arena, "argument %d", index);
 }
 
+/* One of the arguments of a launch: if it is a list, the parameter may be a pointer to it. */
+static sct_status read_parameter(reader *r, sct_count_arg *out, json_t *given, int index) {
+  SCT_TRY(read_arg(r, out, given, argument(r, index)));
+  if (out->kind == SCT_COUNT_STRUCT) {
+    out->buffer = -1;
+  }
+  if (out->kind == SCT_COUNT_STRUCT && has_types(out)) {
+    *new_buffer(r) = listed(out->name ? out->name : "a list", out);
+    out->buffer = r->m->n_buffers - 1;
+  }
+  return SCT_OK;
+}
+
 /* A list in the order of parameters, or an object by their names. */
 static sct_status read_args(reader *r, sct_count_case *c, json_t *args) {
   const size_t n = json_is_object(args) ? json_object_size(args) : json_array_size(args);
@@ -511,10 +599,10 @@ static sct_status read_args(reader *r, sct_count_case *c, json_t *args) {
   json_object_foreach(args, name, value) {
     c->args[i].name = sct_arena_strdup(&r->m->arena, name);
     i++;
-    SCT_TRY(read_arg(r, &c->args[i - 1], value, argument(r, i)));
+    SCT_TRY(read_parameter(r, &c->args[i - 1], value, i));
   }
   for (size_t k = 0; k < n && json_is_array(args); k++) {
-    SCT_TRY(read_arg(r, &c->args[k], json_array_get(args, k), argument(r, (int)k + 1)));
+    SCT_TRY(read_parameter(r, &c->args[k], json_array_get(args, k), (int)k + 1));
   }
   return SCT_OK;
 }

@@ -46,13 +46,6 @@ static void list_kernels(run *r) {
   }
 }
 
-/* "FILE:line: error: case 'x': TEXT" for a case of the manifest. */
-static sct_status fail_case(const run *r, const sct_count_case *c, const sct_str *text) {
-  SCT_SCOPED(sct_str) place = {0};
-  count_place(&place, r->m, c->line, c->name);
-  return sct_fail(r->err, SCT_ESPEC, "%s%s", sct_str_c(&place), sct_str_c(text));
-}
-
 static const sct_count_case *first_case_of(const run *r, int kernel) {
   int i = 0;
   while (r->kernel_of[i] != kernel) {
@@ -80,7 +73,7 @@ static sct_status fail_kernel(const run *r, int kernel) {
     count_suggest_kernel(&text, r->kernels[kernel], r->s->module, sct_str_c(&source));
   }
   append_reason(&text, r->s->compiled.log);
-  return fail_case(r, first_case_of(r, kernel), &text);
+  return count_fail_case(r->m, first_case_of(r, kernel), &text, r->err);
 }
 
 /* Compiles the file with those kernels named that have no entry yet; *unknown receives one whose
@@ -209,95 +202,6 @@ static void compare_kernels(run *r) {
 
 /* ---- arguments */
 
-/* What the source calls a kernel's parameters; NULL where it does not show. */
-static const char **parameters_of(const run *r, const sct_count_case *c, int n) {
-  SCT_SCOPED(sct_str) source = {0};
-  sct_error ignored;
-  const char **const names = SCT_ARENA_NEW(&r->s->arena, const char *, n > 0 ? n : 1);
-  const bool found = sct_file_read(&source, r->opts->file, &ignored) == SCT_OK &&
-                     count_parameters(names, n, &r->s->arena, c->kernel, sct_str_c(&source));
-  return found ? names : NULL;
-}
-
-/* "(a, b, n)" */
-static void append_names(sct_str *out, const char *const *names, int n) {
-  for (int k = 0; names && k < n; k++) {
-    sct_str_printf(out, "%s%s", k > 0 ? ", " : " (", names[k]);
-  }
-  sct_str_append(out, names && n > 0 ? ")" : "");
-}
-
-static int arg_named(const sct_count_case *c, const char *name) {
-  return sct_names_find(SCT_NAMES_IN(c->args, c->n_args, name), name);
-}
-
-/* A name that the kernel has not, or one that is missing; `text` stays empty where all is well. */
-static void check_names(sct_str *text, const sct_count_case *c, const char *const *names, int n) {
-  if (!names) {
-    sct_str_printf(text,
-                   "the names of the parameters of kernel '%s' are not to be found in the file; "
-                   "give their values in order, without names",
-                   c->kernel);
-  }
-  for (int k = 0; names && k < c->n_args && text->len == 0; k++) {
-    const char *const given = c->args[k].name;
-    if (sct_names_find(SCT_NAMES(names, n), given) < 0) {
-      sct_str_printf(text, "kernel '%s' has no parameter '%s'", c->kernel, given);
-      sct_str_suggest(text, given, SCT_NAMES(names, n));
-    }
-  }
-  for (int p = 0; names && p < n && text->len == 0; p++) {
-    if (arg_named(c, names[p]) < 0) {
-      sct_str_printf(text, "argument '%s' is missing: kernel '%s' takes %d", names[p], c->kernel,
-                     n);
-      append_names(text, names, n);
-    }
-  }
-}
-
-/* Brings the arguments into the order of parameters. */
-static sct_status order_args(const run *r, const sct_count_case *c, int n,
-                             const sct_count_arg **ordered) {
-  const bool named = c->n_args > 0 && c->args[0].name;
-  const char **const names = named || c->n_args != n ? parameters_of(r, c, n) : NULL;
-  SCT_SCOPED(sct_str) text = {0};
-  if (named) {
-    check_names(&text, c, names, n);
-  } else if (c->n_args != n) {
-    sct_str_printf(&text, "%s: kernel '%s' takes %d", r->m->path ? "'args'" : "--arg", c->kernel,
-                   n);
-    append_names(&text, names, n);
-    sct_str_printf(&text, ", not %d", c->n_args);
-  }
-  const sct_status status = text.len > 0 ? fail_case(r, c, &text) : SCT_OK;
-  for (int p = 0; status == SCT_OK && p < n; p++) {
-    ordered[p] = &c->args[named ? arg_named(c, names[p]) : p];
-  }
-  return status;
-}
-
-static sct_status encode_args(const run *r, const sct_count_case *c, const sct_ptx_kernel *k,
-                              const void **args) {
-  const int n = k->n_params > 0 ? k->n_params : 1;
-  const sct_count_arg **const ordered = SCT_ARENA_NEW(&r->s->arena, const sct_count_arg *, n);
-  SCT_TRY(order_args(r, c, k->n_params, ordered));
-  for (int i = 0; i < k->n_params; i++) {
-    const int64_t bytes = k->params[i].bytes;
-    uint8_t *const value = sct_arena_alloc(&r->s->arena, (size_t)bytes);
-    SCT_SCOPED(sct_str) why = {0}, text = {0};
-    if (!count_encode(value, bytes, k->params[i].number, ordered[i], &r->s->addresses, &why)) {
-      sct_str_printf(&text, "argument %d", i + 1);
-      if (ordered[i]->name) {
-        sct_str_printf(&text, " '%s'", ordered[i]->name);
-      }
-      sct_str_printf(&text, ": %s", sct_str_c(&why));
-      SCT_TRY(fail_case(r, c, &text));
-    }
-    args[i] = value;
-  }
-  return SCT_OK;
-}
-
 /* What variables hold from a case on; the first has what the manifest sets as well. */
 static sct_status encode_settings(const run *r, const sct_count_case *c, int i) {
   const bool first = i == 0;
@@ -309,7 +213,7 @@ static sct_status encode_settings(const run *r, const sct_count_case *c, int i) 
     const int own = k - (n - c->n_settings);
     const sct_count_setting *const given = own < 0 ? &r->m->settings[k] : &c->settings[own];
     if (!count_encode_setting(&all[k], given, r->s, &why)) {
-      return fail_case(r, c, &why);
+      return count_fail_case(r->m, c, &why, r->err);
     }
   }
   return SCT_OK;
@@ -331,7 +235,7 @@ static sct_status encode_all(const run *r, const void ***args) {
     const char *const entry = r->s->entries[r->kernel_of[i]];
     const sct_ptx_kernel *const kernel = sct_ptx_kernel_find(r->s->module, entry);
     args[i] = SCT_ARENA_NEW(&r->s->arena, const void *, kernel->n_params + 1);
-    SCT_TRY(encode_args(r, c, kernel, args[i]));
+    SCT_TRY(count_bind(r->s, r->m, r->opts->file, c, kernel, args[i], r->err));
     SCT_TRY(encode_settings(r, c, i));
   }
   return SCT_OK;

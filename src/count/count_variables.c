@@ -41,8 +41,9 @@ bool count_encode_setting(count_variable *out, const sct_count_setting *setting,
   uint8_t *const data = sct_arena_alloc(&s->arena, (size_t)to->bytes + 1);
   out->data = data;
   out->bytes = to->bytes;
+  const count_layout whole = {.bytes = to->bytes, .number = to->number};
   if (setting->contents == NULL) {
-    return count_encode(data, to->bytes, to->number, &setting->value, &s->addresses, why);
+    return count_encode(data, &whole, &setting->value, &s->addresses, why);
   }
   sct_count_buffer given = *setting->contents;
   given.bytes = given.bytes > 0 ? given.bytes : to->bytes;

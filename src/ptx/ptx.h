@@ -389,7 +389,7 @@ typedef struct sct_ptx_variable {
 int sct_ptx_n_variables(const sct_ptx_module *module);
 const sct_ptx_variable *sct_ptx_variable_at(const sct_ptx_module *module, int index);
 /* The bytes of variable `index` in *variables, which are made as a launch of `kernel` makes them if
- * there are none. To be written to between launches. */
+ * there are none (NULL: without addresses of functions). To be written to between launches. */
 uint8_t *sct_ptx_variable_data(struct ptx_buf **variables, const sct_ptx_module *module,
                                const char *kernel, int index);
 /* What the last launch with per_buffer did to the buffer at `address`, bulk copies as loads and

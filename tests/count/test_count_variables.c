@@ -103,7 +103,7 @@ static void settings_that_are_wrong_say_what_is_expected(void **state) {
       {"\"weights\": {\"type\": \"f64\", \"bytes\": 12}", "no whole number of elements"},
       {"\"step\": 1.5", "variable 'step': a number with a point, expected a whole one of 4 bytes"},
       {"\"step\": \"uot\"", "variable 'step': unknown buffer 'uot'; did you mean 'out'?"},
-      {"\"step\": true", "variable 'step': expected a buffer, a number"},
+      {"\"step\": true", "variable 'step': u8 has 1 bytes, expected 4"},
       {"\"table\": {\"i32\": 3}", "variable 'table': i32 has 4 bytes, expected 8"},
   };
   fx_result r = {0};

@@ -586,7 +586,8 @@ void sct_ptx_variables_free(ptx_buf *variables) {
 uint8_t *sct_ptx_variable_data(ptx_buf **variables, const sct_ptx_module *m, const char *kernel,
                                int index) {
   if (*variables == NULL) {
-    *variables = sct_ptx_vars_new(m, sct_ptx_func_find(m, kernel)->code);
+    const ptx_func *const f = kernel != NULL ? sct_ptx_func_find(m, kernel) : NULL;
+    *variables = sct_ptx_vars_new(m, f != NULL ? f->code : NULL);
   }
   const ptx_sym *const sym = m->variable_syms[index];
   if ((*variables)->defined != NULL) { /* by a launch that found undefined values */
