@@ -243,9 +243,14 @@ sct_status cli_count_run(sct_count_report *out, const sct_count_manifest *manife
   if (args->coalescing != NULL) {
     SCT_TRY(sct_ptx_coalescing_find(&coalescing, args->coalescing, err));
   }
+  sct_compile_with with = SCT_COMPILE_ANY;
+  if (args->compiler != NULL) {
+    SCT_TRY(sct_compile_with_find(&with, args->compiler, err));
+  }
   const sct_count_opts opts = {.file = args->words[0],
                                .arch = args->arch ? args->arch : DEFAULT_ARCH,
                                .extra = compiler_options(&arena, args),
+                               .with = with,
                                .threads = args->threads,
                                .coalescing = coalescing,
                                .device = device,
@@ -274,6 +279,9 @@ static bool first_to_say(const sct_count_report *report, int row) {
 /* Why cases failed, and once a kernel why its counts are approximate. */
 void cli_count_problems(const cli_args *args, const sct_count_report *report) {
   fflush(stdout);
+  if (report->by) {
+    cli_note(args, "sectile: compiled by %s", report->by);
+  }
   for (int i = 0; i < report->n_rows; i++) {
     const sct_count_row *row = &report->rows[i];
     if (row->problem != NULL) {

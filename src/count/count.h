@@ -25,6 +25,7 @@
 #define SCT_COUNT_H
 
 #include "base/base.h"
+#include "compile/compile.h"
 #include "model/model.h"
 #include "ptx/ptx.h"
 
@@ -117,6 +118,7 @@ typedef struct sct_count_opts {
   const char *file;              /* CUDA source */
   const char *arch;              /* "sm_90" */
   const char *const *extra;      /* further NVRTC options, NULL-terminated; NULL: none */
+  sct_compile_with with;         /* what compiles the file */
   const sct_device_desc *device; /* whose caches accesses run through; NULL: none */
   int threads;          /* host threads over which the blocks of a launch are spread; 0: one a
                            core, at most 16. Counts are the same for every number */
@@ -153,7 +155,8 @@ typedef struct sct_count_row {
 typedef struct sct_count_report {
   sct_count_row *rows; /* [n_rows] as in the manifest, which must outlive the report */
   int n_rows;
-  int n_failed;                      /* rows with a problem */
+  int n_failed;   /* rows with a problem */
+  const char *by; /* what compiled the file, and why; NULL: NVRTC, the file as it stands */
   struct sct_count_session *session; /* private */
 } sct_count_report;
 

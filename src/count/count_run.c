@@ -60,7 +60,7 @@ static void append_reason(sct_str *out, const char *log) {
   const char *const at = log != NULL ? strstr(log, word) : NULL;
   if (at != NULL) {
     const char *const text = at + sizeof(word) - 1;
-    sct_str_printf(out, " (NVRTC: %.*s)", (int)strcspn(text, "\n"), text);
+    sct_str_printf(out, " (the compiler says: %.*s)", (int)strcspn(text, "\n"), text);
   }
 }
 
@@ -145,7 +145,8 @@ static const char *const *compiler_options(const run *r) {
 
 static sct_status compile(run *r) {
   session *const s = r->s;
-  const sct_compile_opts opts = {.arch = r->opts->arch, .threads = 1, .extra = compiler_options(r)};
+  const sct_compile_opts opts = {
+      .arch = r->opts->arch, .threads = 1, .extra = compiler_options(r), .with = r->opts->with};
   int unknown = -1;
   bool more = false;
   s->entries = SCT_ARENA_NEW(&s->arena, const char *, r->n_kernels);
@@ -161,6 +162,7 @@ static sct_status compile(run *r) {
     return fail_kernel(r, unknown);
   }
   SCT_TRY(parse(r, s->compiled.ptx));
+  r->out->by = s->compiled.by;
   for (int k = 0; k < r->n_kernels; k++) {
     if (sct_ptx_kernel_find(s->module, s->entries[k]) == NULL) {
       return fail_kernel(r, k); /* a function that is no kernel */

@@ -96,14 +96,16 @@ static const char *declaration(const char *text, const char *at) {
 /* "template <class T>" of a declaration that begins so. */
 static const char *template_head(sct_arena *arena, const char *at) {
   static const char word[] = "template";
-  int depth = 0;
+  int depth = 0, parens = 0;
   const char *end = at + sizeof(word) - 1;
   if (!sct_has_prefix(at, word)) {
     return "";
   }
   for (; *end != '\0'; end++) {
-    depth += *end == '<' || *end == '(';
-    depth -= *end == '>' || *end == ')';
+    parens += *end == '(';
+    parens -= *end == ')';
+    depth += *end == '<' && parens == 0;
+    depth -= *end == '>' && parens == 0;
     if (depth == 0 && *end == '>') {
       return sct_arena_strndup(arena, at, (size_t)(end + 1 - at));
     }

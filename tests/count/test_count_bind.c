@@ -92,7 +92,7 @@ static void what_does_not_fit_says_what_is_expected(void **state) {
       {"put", "[{\"n;\": 1}, 1]", "argument 1: 'n;' is no name of a member"},
       {"put", "[[1, 2, \"out\"], 1]", "there are more elements than there are binding names"},
       {"put", "[3, 1]", "argument 1 (shape s): a number for 48 bytes; expected a list of its"},
-      {"hides", "[[1, 2]]", "inaccessible"},
+      {"hides", "[[1, 2]]", "non-public member"},
       {"rows", "[[1, 2], 2]",
        "argument 1 (float **row): expected a buffer, or a list of buffers, null and"},
       {"later", "[\"out\", 1, true, 4]", "kernel 'later' takes 3 (a, stride, flip), not 4"},
