@@ -50,7 +50,7 @@ static sct_status make_directory(sct_str *out, sct_error *err) {
 }
 
 static void remove_directory(const char *path) {
-  DIR *const directory = opendir(path);
+  DIR *const directory = sct_opendir(path);
   for (const struct dirent *e = directory ? readdir(directory) : NULL; e; e = readdir(directory)) {
     SCT_SCOPED(sct_str) file = {0};
     sct_str_printf(&file, "%s/%s", path, e->d_name);

@@ -232,8 +232,9 @@ static void test_host_code_goes_to_nvcc(void **state) {
   }
   expect_host_file(SCT_COMPILE_ANY, "as NVRTC says: ");
   sct_compiler *compiler;
-  sct_compiled_file r = compile_with(&compiler, "int main() { cudaFree(0); }\n__global__ void k() { x = 1; }\n",
-                                     "k", SCT_COMPILE_ANY);
+  sct_compiled_file r =
+      compile_with(&compiler, "int main() { cudaFree(0); }\n__global__ void k() { x = 1; }\n", "k",
+                   SCT_COMPILE_ANY);
   assert_true(!r.ok && r.unknown < 0);
   assert_non_null(strstr(r.log, "h.cu:2: error: identifier \"x\" is undefined"));
   drop(compiler, &r);
