@@ -198,6 +198,10 @@ static const char *const *compiler_options(sct_arena *arena, const cli_args *arg
   return options;
 }
 
+bool cli_count_takes(const char *path) {
+  return sct_has_suffix(path, ".cu") || sct_compile_holds_ptx(path);
+}
+
 sct_status cli_count_read(sct_count_manifest *out, const cli_args *args, sct_error *err) {
   const bool direct =
       args->kernel || args->grid || args->block || args->shared || args->launch_args.n > 0;

@@ -10,6 +10,8 @@
 sct_status cli_count_read(sct_count_manifest *out, const cli_args *args, sct_error *err);
 /* device: whose caches are looked at; NULL: none. Compiles and runs, with the options -I, -D,
  * --arch, --threads and --coalescing. */
+/* Is the word of a command a CUDA file, or one with PTX in it? */
+bool cli_count_takes(const char *path);
 sct_status cli_count_run(sct_count_report *out, const sct_count_manifest *manifest,
                          const cli_args *args, bool per_instruction, const sct_device_desc *device,
                          sct_error *err);

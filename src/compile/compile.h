@@ -205,6 +205,19 @@ typedef struct sct_compiled_file {
  * refuses an option of `extra`. */
 sct_status sct_compiler_file(sct_compiler *compiler, sct_compiled_file *out,
                              const sct_compile_file *file, sct_error *err);
+
+/* ---- files that hold PTX ---- */
+
+/* Is the file PTX, or may have it in it: a cubin with line information, a fatbin, an object or a
+ * program? By its contents. */
+bool sct_compile_holds_ptx(const char *path);
+/* Takes its PTX as the result of compiling the file: that with one of file->kernels in it, else
+ * that of the newest architecture. Machine code is that of the file, else what ptxas makes of the
+ * PTX for its own target or the newer `arch`; cubin_bytes 0: there is none, and `by` says why.
+ * Entries are not looked up. Free with sct_compiled_file_free, after an error too. SCT_ESPEC: there
+ * is no PTX in it; SCT_EIO. */
+sct_status sct_compile_ptx(sct_compiled_file *out, const sct_compile_file *file, const char *arch,
+                           sct_error *err);
 void sct_compiled_file_free(sct_compiled_file *result);
 
 #endif

@@ -183,6 +183,9 @@ sct_status sct_compile_whole(sct_compile_engine *engine, sct_compiled_file *out,
 void sct_compile_without_host(sct_str *out, const char *source);
 /* Compiles a file with nvcc, in this process' children (compile_nvcc.c). SCT_ENVRTC: there is none.
  */
+/* A directory for what another program leaves, and its removal with all files in it. */
+sct_status sct_compile_scratch_new(sct_str *out, sct_error *err);
+void sct_compile_scratch_free(const char *path);
 bool sct_compile_find_tool(sct_str *out, const char *name); /* of the toolkit, by its path */
 sct_status sct_compile_nvcc(sct_compiler *compiler, sct_compiled_file *out,
                             const sct_compile_file *file, sct_error *err);
@@ -303,6 +306,9 @@ typedef struct sct_compile_text {
   int sm; /* 90 of sm_90 */
 } sct_compile_text;
 
+/* A section of a cubin by its name; false: there is none. */
+bool sct_compile_elf_section(const void *cubin, size_t bytes, const char *name,
+                             const unsigned char **data, size_t *n);
 /* false: no sound cubin. */
 bool sct_compile_elf_text(sct_compile_text *out, const void *cubin, size_t bytes,
                           const char *entry);

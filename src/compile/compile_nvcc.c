@@ -42,14 +42,14 @@ bool sct_compile_find_tool(sct_str *out, const char *name) {
 
 /* ---- a directory for what nvcc leaves */
 
-static sct_status make_directory(sct_str *out, sct_error *err) {
+sct_status sct_compile_scratch_new(sct_str *out, sct_error *err) {
   const char *const root = getenv("TMPDIR");
-  sct_str_printf(out, "%s/sectile-nvcc-XXXXXX", root && root[0] == '/' ? root : "/tmp");
+  sct_str_printf(out, "%s/sectile-compile-XXXXXX", root && root[0] == '/' ? root : "/tmp");
   return mkdtemp(out->data) ? SCT_OK
                             : sct_fail(err, SCT_EIO, "cannot make directory '%s'", out->data);
 }
 
-static void remove_directory(const char *path) {
+void sct_compile_scratch_free(const char *path) {
   DIR *const directory = sct_opendir(path);
   for (const struct dirent *e = directory ? readdir(directory) : NULL; e; e = readdir(directory)) {
     SCT_SCOPED(sct_str) file = {0};
@@ -211,7 +211,7 @@ sct_status sct_compile_nvcc(sct_compiler *compiler, sct_compiled_file *out,
                     "no nvcc: looked in $CUDA_HOME/bin, $CUDA_PATH/bin, $PATH and "
                     "/usr/local/cuda/bin");
   }
-  SCT_TRY(make_directory(&directory, err));
+  SCT_TRY(sct_compile_scratch_new(&directory, err));
   sct_str_printf(&path, "%s/file.cu", sct_str_c(&directory));
   sct_status status = write_source(file, sct_str_c(&path), err);
   SCT_THEN(run(compiler, file, sct_str_c(&nvcc), sct_str_c(&directory), &wait_status, err));
@@ -220,6 +220,6 @@ sct_status sct_compile_nvcc(sct_compiler *compiler, sct_compiled_file *out,
   } else if (status == SCT_OK) {
     status = explain(out, file, sct_str_c(&directory), err);
   }
-  remove_directory(sct_str_c(&directory));
+  sct_compile_scratch_free(sct_str_c(&directory));
   return status;
 }

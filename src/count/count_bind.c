@@ -171,7 +171,10 @@ sct_status count_bind(struct sct_count_session *s, const sct_count_manifest *m, 
   for (int k = 0; k < n; k++) {
     ask = ask || count_must_ask(b.call.args[k], kernel->params[k].number);
   }
-  if (text.len == 0 && ask) {
+  if (text.len == 0 && ask && s->compiler == NULL && !lies_naturally(&b)) {
+    sct_str_append(&text, "PTX does not say where the members of a struct lie: expected them in "
+                          "order, each number with its type, as in {\"i32\": 3}");
+  } else if (text.len == 0 && ask && s->compiler != NULL) {
     SCT_TRY(count_ask(s, file, b.source, &b.call, kernel, values, layouts, &why, err));
     if (why.len > 0 && !lies_naturally(&b)) {
       sct_str_printf(&text, "the arguments of kernel '%s' do not fit: %s", c->kernel,

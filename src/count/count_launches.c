@@ -87,8 +87,9 @@ sct_status sct_count_launches(const sct_count_report *report, const sct_count_ma
     }
   }
   w.out.ordinal = ordinal;
-  w.out.image = compiled->cubin;
-  w.out.n_image = (int64_t)compiled->cubin_bytes;
+  const bool machine = compiled->cubin_bytes > 0; /* else the driver compiles the PTX */
+  w.out.image = machine ? compiled->cubin : (const void *)compiled->ptx;
+  w.out.n_image = (int64_t)(machine ? compiled->cubin_bytes : strlen(compiled->ptx) + 1);
   w.out.cases = cases;
   const sct_status status = sct_launches_write(path, &w.out, (const void *const *)w.contents, err);
   for (int64_t k = 0; k < w.out.n_arrays; k++) {

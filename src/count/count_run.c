@@ -143,6 +143,41 @@ static const char *const *compiler_options(const run *r) {
   return all;
 }
 
+/* A kernel by its name in the PTX, or by the one that its source has if no other has that too. */
+static const char *entry_named(const sct_ptx_module *module, const char *name) {
+  const char *found = NULL;
+  int times = 0;
+  if (sct_ptx_kernel_find(module, name) != NULL) {
+    return name;
+  }
+  for (int k = 0; k < sct_ptx_n_kernels(module); k++) {
+    SCT_SCOPED(sct_str) plain = {0};
+    const char *const entry = sct_ptx_kernel_at(module, k)->name;
+    count_plain_name(&plain, entry);
+    if (count_stands_for(name, sct_str_c(&plain))) {
+      found = entry;
+      times++;
+    }
+  }
+  return times == 1 ? found : NULL;
+}
+
+/* PTX of another compiler, which is there already. */
+static sct_status take_ptx(run *r) {
+  session *const s = r->s;
+  const sct_compile_file file = {
+      .path = r->opts->file, .kernels = r->kernels, .n_kernels = r->n_kernels};
+  SCT_TRY(sct_compile_ptx(&s->compiled, &file, r->opts->arch, r->err));
+  SCT_TRY(parse(r, s->compiled.ptx));
+  for (int k = 0; k < r->n_kernels; k++) {
+    s->entries[k] = entry_named(s->module, r->kernels[k]);
+    if (s->entries[k] == NULL) {
+      return fail_kernel(r, k);
+    }
+  }
+  return SCT_OK;
+}
+
 static sct_status compile(run *r) {
   session *const s = r->s;
   const sct_compile_opts opts = {
@@ -150,6 +185,9 @@ static sct_status compile(run *r) {
   int unknown = -1;
   bool more = false;
   s->entries = SCT_ARENA_NEW(&s->arena, const char *, r->n_kernels);
+  if (sct_compile_holds_ptx(r->opts->file)) {
+    return take_ptx(r);
+  }
   SCT_TRY(sct_compiler_new(&s->compiler, &opts, r->err));
   SCT_TRY(compile_named(r, &unknown));
   if (unknown >= 0) {
@@ -181,6 +219,12 @@ static void compare_kernel(const run *r, int k, const sct_ptx_result *shown, con
   sct_memops ptx, sass;
   SCT_SCOPED(sct_str) cause = {0};
   sct_error why = {0};
+  if (s->compiled.cubin_bytes == 0) {
+    *out = *out ? *out
+                : sct_arena_printf(&r->s->arena, "its machine code is not known: %s",
+                                   s->compiled.by ? s->compiled.by : "there is none");
+    return;
+  }
   sct_status status = sct_ptx_memops_run(&ptx, s->module, entry, shown, &why);
   SCT_THEN(sct_sass_memops(&sass, s->compiled.cubin, s->compiled.cubin_bytes, entry, &why));
   const bool exact = status == SCT_OK && sct_model_counts_exact(&ptx, &sass, &cause);
