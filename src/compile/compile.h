@@ -211,6 +211,9 @@ sct_status sct_compiler_file(sct_compiler *compiler, sct_compiled_file *out,
 /* Is the file PTX, or may have it in it: a cubin with line information, a fatbin, an object or a
  * program? By its contents. */
 bool sct_compile_holds_ptx(const char *path);
+/* "ns::copy<float,4>" of a mangled name, without blanks; false: it is none, or the C++ library is
+ * not there that knows. */
+bool sct_compile_demangle(sct_str *out, const char *entry);
 /* Takes its PTX as the result of compiling the file: that with one of file->kernels in it, else
  * that of the newest architecture. Machine code is that of the file, else what ptxas makes of the
  * PTX for its own target or the newer `arch`; cubin_bytes 0: there is none, and `by` says why.

@@ -231,6 +231,43 @@ static sct_status find(held *h, const sct_str *file, const char *path, sct_error
                   path);
 }
 
+/* ---- names */
+
+/* From "void (anonymous namespace)::copy<float, 4>(float const*)" what is called. */
+static void append_called(sct_str *out, const char *text) {
+  static const char anonymous[] = "(anonymous namespace)";
+  const char *from = text, *at = text;
+  for (int depth = 0; *at != '\0' && !(*at == '(' && depth == 0); ++at) {
+    depth += *at == '<';
+    depth -= *at == '>';
+    from = *at == ' ' && depth == 0 ? at + 1 : from;
+    if (sct_has_prefix(at + 1, anonymous)) {
+      at += sizeof(anonymous) - 1;
+    }
+  }
+  for (; from < at; ++from) {
+    sct_str_append_n(out, from, *from != ' ');
+  }
+}
+
+bool sct_compile_demangle(sct_str *out, const char *entry) {
+  char *(*demangle)(const char *, char *, size_t *, int *) = NULL;
+  void *const library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
+  void *const symbol = library ? dlsym(library, "__cxa_demangle") : NULL;
+  int status = -1;
+  memcpy(&demangle, &symbol, sizeof symbol);
+  char *const text = symbol ? demangle(entry, NULL, NULL, &status) : NULL;
+  const bool good = text != NULL && status == 0;
+  if (good) {
+    append_called(out, text);
+  }
+  free(text);
+  if (library) {
+    (void)dlclose(library);
+  }
+  return good;
+}
+
 /* ---- machine code */
 
 /* "sm_90a" of ".target sm_90a, debug", if that is newer than `arch` or has a suffix; else `arch`.
@@ -270,7 +307,10 @@ static sct_status assemble(sct_str *cubin, sct_str *by, const char *ptx, const c
   if (status == SCT_OK && wait_status == 0) {
     status = sct_file_read_most(cubin, sct_str_c(&out), MOST_PTX_BYTES, err);
   } else if (status == SCT_OK && sct_file_read(&says, sct_str_c(&log), err) == SCT_OK) {
-    sct_str_printf(by, "ptxas says: %.*s", (int)strcspn(sct_str_c(&says), "\n"), sct_str_c(&says));
+    const char *const text = sct_str_c(&says);
+    const char *const file = strstr(text, sct_str_c(&in)); /* the user has another one */
+    const char *const from = file ? file + in.len + strspn(file + in.len, ", ") : text;
+    sct_str_printf(by, "ptxas says: %.*s", (int)strcspn(from, "\n"), from);
   }
   sct_compile_scratch_free(sct_str_c(&directory));
   return status;

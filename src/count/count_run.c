@@ -145,16 +145,22 @@ static const char *const *compiler_options(const run *r) {
 
 /* A kernel by its name in the PTX, or by the one that its source has if no other has that too. */
 static const char *entry_named(const sct_ptx_module *module, const char *name) {
+  SCT_SCOPED(sct_str) asked = {0};
   const char *found = NULL;
   int times = 0;
+  for (const char *at = name; *at != '\0'; at++) {
+    sct_str_append_n(&asked, at, *at != ' ');
+  }
   if (sct_ptx_kernel_find(module, name) != NULL) {
     return name;
   }
   for (int k = 0; k < sct_ptx_n_kernels(module); k++) {
-    SCT_SCOPED(sct_str) plain = {0};
+    SCT_SCOPED(sct_str) plain = {0}, full = {0};
     const char *const entry = sct_ptx_kernel_at(module, k)->name;
     count_plain_name(&plain, entry);
-    if (count_stands_for(name, sct_str_c(&plain))) {
+    (void)sct_compile_demangle(&full, entry);
+    if (count_stands_for(sct_str_c(&asked), sct_str_c(&plain)) ||
+        count_stands_for(sct_str_c(&asked), sct_str_c(&full))) {
       found = entry;
       times++;
     }
