@@ -118,6 +118,7 @@ sct_status cli_selftest_make(void *ctx, const char *const *layouts, int n_layout
                              const char *const *labels, int n_labels, struct sct_emit_cases *out,
                              sct_error *err);
 sct_status cli_count(const cli_args *args, sct_error *err);
+sct_status cli_sanitize(const cli_args *args, sct_error *err);
 /* Candidates of the command's spec for a device: the one with this label and the naive ones;
  * without a label all of them. */
 sct_status cli_candidates_make(sct_tune_candidates *out, const cli_args *args,

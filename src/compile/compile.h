@@ -188,7 +188,8 @@ typedef struct sct_compile_file {
 
 typedef struct sct_compiled_file {
   bool ok;
-  char *by;       /* "nvcc 13.0, as ..."; NULL: NVRTC has taken the file as it stands */
+  char *by;       /* "nvcc 13.0"; NULL: NVRTC has taken the file as it stands */
+  char *why;      /* with `by`: what NVRTC says of the file; NULL: it was not asked */
   char *log;      /* when !ok: the compiler's messages, "FILE:12: error: ..." */
   int unknown;    /* when !ok: index of a name that means nothing in the file; -1: something else */
   char **entries; /* [n_entries] lowered names of the kernels in PTX and cubin */
@@ -216,7 +217,7 @@ bool sct_compile_holds_ptx(const char *path);
 bool sct_compile_demangle(sct_str *out, const char *entry);
 /* Takes its PTX as the result of compiling the file: that with one of file->kernels in it, else
  * that of the newest architecture. Machine code is that of the file, else what ptxas makes of the
- * PTX for its own target or the newer `arch`; cubin_bytes 0: there is none, and `by` says why.
+ * PTX for its own target or the newer `arch`; cubin_bytes 0: there is none, and `why` says why.
  * Entries are not looked up. Free with sct_compiled_file_free, after an error too. SCT_ESPEC: there
  * is no PTX in it; SCT_EIO. */
 sct_status sct_compile_ptx(sct_compiled_file *out, const sct_compile_file *file, const char *arch,

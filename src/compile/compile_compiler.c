@@ -167,8 +167,6 @@ sct_status sct_compile_with_find(sct_compile_with *out, const char *name, sct_er
   return SCT_OK;
 }
 
-#define STAND_INS "NVRTC without the functions of the host, and with empty headers of it"
-
 static void fail_file(sct_compiled_file *out, const sct_compile_file *file,
                       const sct_compile_end *end) {
   sct_str text = {0};
@@ -225,15 +223,23 @@ static bool has_host_code(const sct_compile_file *file, const char *log) {
   return strcmp(text, sct_str_c(&device)) != 0;
 }
 
-/* What has taken the file where NVRTC did not, and why that. */
-static void say_by(sct_compiled_file *out, const char *by, const char *log) {
+/* Why another has taken the file. */
+static void say_why(sct_compiled_file *out, const char *log) {
   static const char word[] = "error: ";
   const char *const at = strstr(log, word);
   const char *const why = at ? at + sizeof(word) - 1 : log;
   sct_str text = {0};
-  sct_str_printf(&text, "%s, as NVRTC says: %.*s", by, (int)strcspn(why, "\n"), why);
-  sct_free(out->by);
+  sct_str_append_n(&text, why, strcspn(why, "\n"));
+  out->why = text.data;
+}
+
+static sct_status with_stand_ins(sct_compiler *compiler, sct_compiled_file *out,
+                                 const sct_compile_file *file, sct_error *err) {
+  sct_str text = {0};
+  SCT_TRY(with_nvrtc(compiler, out, file, true, err));
+  sct_str_printf(&text, "nvrtc %s without host code", compiler->about.version);
   out->by = text.data;
+  return SCT_OK;
 }
 
 static sct_status with_any(sct_compiler *compiler, sct_compiled_file *out,
@@ -249,17 +255,17 @@ static sct_status with_any(sct_compiler *compiler, sct_compiled_file *out,
   const bool any = sct_compile_nvcc(compiler, out, file, &ignored) == SCT_OK;
   if (is_taken(out)) {
     compiler->with = SCT_COMPILE_NVCC;
-    say_by(out, out->by ? out->by : "nvcc", first.log);
+    say_why(out, first.log);
     return SCT_OK;
   }
   SCT_SCOPED(sct_compiled_file) second = *out;
   *out = (sct_compiled_file){0};
   if (host) {
-    SCT_TRY(with_nvrtc(compiler, out, file, true, err));
+    SCT_TRY(with_stand_ins(compiler, out, file, err));
   }
   if (out->ok || (is_taken(out) && !strstr(first.log, "cannot open source file"))) {
     compiler->with = SCT_COMPILE_STAND_INS;
-    say_by(out, STAND_INS, first.log);
+    say_why(out, first.log);
     return SCT_OK;
   }
   sct_compiled_file_free(out);
@@ -272,18 +278,15 @@ static sct_status with_any(sct_compiler *compiler, sct_compiled_file *out,
 
 sct_status sct_compiler_file(sct_compiler *compiler, sct_compiled_file *out,
                              const sct_compile_file *file, sct_error *err) {
-  sct_status status = SCT_OK;
   switch (compiler->with) {
   case SCT_COMPILE_NVRTC:
     return with_nvrtc(compiler, out, file, false, err);
   case SCT_COMPILE_STAND_INS:
-    status = with_nvrtc(compiler, out, file, true, err);
-    out->by = sct_strdup(STAND_INS);
-    return status;
+    return with_stand_ins(compiler, out, file, err);
   case SCT_COMPILE_NVCC:
     return sct_compile_nvcc(compiler, out, file, err);
   case SCT_COMPILE_ANY:
-    return with_any(compiler, out, file, err);
+    break;
   }
-  return status;
+  return with_any(compiler, out, file, err);
 }

@@ -299,6 +299,7 @@ void sct_compiled_file_free(sct_compiled_file *result) {
   sct_free(result->entries);
   sct_free(result->log);
   sct_free(result->by);
+  sct_free(result->why);
   sct_compile_object_release(result->object);
   memset(result, 0, sizeof(*result));
 }

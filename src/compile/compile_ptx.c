@@ -251,17 +251,20 @@ static void append_called(sct_str *out, const char *text) {
 }
 
 bool sct_compile_demangle(sct_str *out, const char *entry) {
-  char *(*demangle)(const char *, char *, size_t *, int *) = NULL;
+  struct {
+    char *(*demangle)(const char *, char *, size_t *, int *);
+    void (*free)(void *); /* what it has from malloc() */
+  } door = {NULL, free};
   void *const library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
   void *const symbol = library ? dlsym(library, "__cxa_demangle") : NULL;
   int status = -1;
-  memcpy(&demangle, &symbol, sizeof symbol);
-  char *const text = symbol ? demangle(entry, NULL, NULL, &status) : NULL;
+  memcpy(&door.demangle, &symbol, sizeof symbol);
+  char *const text = symbol ? door.demangle(entry, NULL, NULL, &status) : NULL;
   const bool good = text != NULL && status == 0;
   if (good) {
     append_called(out, text);
   }
-  free(text);
+  door.free(text);
   if (library) {
     (void)dlclose(library);
   }
@@ -283,14 +286,14 @@ static void choose_arch(char *out, size_t bytes, const char *ptx, const char *ar
 }
 
 /* Leaves `cubin` empty, and says why, where there is no ptxas or it takes the text not. */
-static sct_status assemble(sct_str *cubin, sct_str *by, const char *ptx, const char *arch,
+static sct_status assemble(sct_str *cubin, sct_str *why, const char *ptx, const char *arch,
                            sct_error *err) {
   SCT_SCOPED(sct_str) tool = {0}, directory = {0}, in = {0}, out = {0}, log = {0}, says = {0};
   char target[24], option[48];
   int wait_status = 0;
   if (!sct_compile_find_tool(&tool, "ptxas")) {
-    sct_str_append(by, "there is no ptxas in $CUDA_HOME/bin, $CUDA_PATH/bin, $PATH and "
-                       "/usr/local/cuda/bin");
+    sct_str_append(why, "there is no ptxas in $CUDA_HOME/bin, $CUDA_PATH/bin, $PATH and "
+                        "/usr/local/cuda/bin");
     return SCT_OK;
   }
   SCT_TRY(sct_compile_scratch_new(&directory, err));
@@ -310,7 +313,7 @@ static sct_status assemble(sct_str *cubin, sct_str *by, const char *ptx, const c
     const char *const text = sct_str_c(&says);
     const char *const file = strstr(text, sct_str_c(&in)); /* the user has another one */
     const char *const from = file ? file + in.len + strspn(file + in.len, ", ") : text;
-    sct_str_printf(by, "ptxas says: %.*s", (int)strcspn(from, "\n"), from);
+    sct_str_printf(why, "ptxas says: %.*s", (int)strcspn(from, "\n"), from);
   }
   sct_compile_scratch_free(sct_str_c(&directory));
   return status;
@@ -318,7 +321,7 @@ static sct_status assemble(sct_str *cubin, sct_str *by, const char *ptx, const c
 
 sct_status sct_compile_ptx(sct_compiled_file *out, const sct_compile_file *file, const char *arch,
                            sct_error *err) {
-  SCT_SCOPED(sct_str) text = {0}, by = {0};
+  SCT_SCOPED(sct_str) text = {0}, why = {0};
   sct_compile_object *list = NULL;
   memset(out, 0, sizeof(*out));
   out->unknown = -1;
@@ -328,7 +331,7 @@ sct_status sct_compile_ptx(sct_compiled_file *out, const sct_compile_file *file,
             .n_kernels = file->n_kernels};
   sct_status status = find(&h, &text, file->path, err);
   if (status == SCT_OK && h.cubin.len == 0) {
-    status = assemble(&h.cubin, &by, sct_str_c(&h.ptx), arch, err);
+    status = assemble(&h.cubin, &why, sct_str_c(&h.ptx), arch, err);
   }
   if (status == SCT_OK) {
     char *const code = sct_alloc(h.cubin.len + 1);
@@ -337,7 +340,7 @@ sct_status sct_compile_ptx(sct_compiled_file *out, const sct_compile_file *file,
     out->ptx = out->object->ptx;
     out->cubin = out->object->cubin;
     out->cubin_bytes = out->object->cubin_bytes;
-    out->by = by.len > 0 ? sct_strdup(sct_str_c(&by)) : NULL;
+    out->why = why.len > 0 ? sct_strdup(sct_str_c(&why)) : NULL;
     out->ok = true;
     sct_compile_objects_free(&list);
   }

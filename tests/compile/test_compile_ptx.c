@@ -145,7 +145,7 @@ static void test_machine_code_may_be_unknown(void **state) {
     (void)snprintf(says, sizeof says, "ptxas says: ptxas fatal: -arch=%s", targets[k][1]);
     assert_int_equal(take(&out, write_bytes("k.ptx", text, strlen(text)), "k", &err), SCT_OK);
     assert_true(out.ok && out.cubin_bytes == 0);
-    assert_string_equal(out.by, says);
+    assert_string_equal(out.why, says);
     sct_compiled_file_free(&out);
   }
   unsetenv("CUDA_HOME");
