@@ -207,6 +207,39 @@ static bool read_all(answers *a, const count_call *call, const sct_ptx_kernel *k
 
 /* ---- both */
 
+/* Cases of one kernel ask the same. */
+struct count_asked {
+  sct_hash text;
+  sct_compiled_file compiled;
+  struct count_asked *next;
+};
+
+void count_asked_free(struct count_asked *asked) {
+  while (asked != NULL) {
+    struct count_asked *const next = asked->next;
+    sct_compiled_file_free(&asked->compiled);
+    sct_free(asked);
+    asked = next;
+  }
+}
+
+static sct_status compile(const sct_compiled_file **out, struct sct_count_session *s,
+                          const sct_compile_file *file, sct_error *err) {
+  const sct_hash text = sct_hash_text(file->text);
+  struct count_asked *a = s->asked;
+  while (a != NULL && !sct_hash_equal(a->text, text)) {
+    a = a->next;
+  }
+  if (a == NULL) {
+    a = sct_alloc(sizeof(*a));
+    *a = (struct count_asked){.text = text, .next = s->asked};
+    s->asked = a;
+    SCT_TRY(sct_compiler_file(s->compiler, &a->compiled, file, err));
+  }
+  *out = &a->compiled;
+  return SCT_OK;
+}
+
 /* "argument 2 (shape s): the compiler says: ..." of the first error of its log. */
 static void explain(sct_str *why, const char *log) {
   static const char word[] = "error: ";
@@ -221,7 +254,7 @@ sct_status count_ask(struct sct_count_session *s, const char *file, const char *
   questions q = {.arena = &s->arena};
   answers a = {.arena = &s->arena};
   SCT_SCOPED(sct_str) text = {0};
-  SCT_SCOPED(sct_compiled_file) compiled = {0};
+  const sct_compiled_file *compiled = NULL;
   sct_status status = SCT_OK;
   for (int k = 0; k < call->n && why->len == 0; k++) {
     if (!count_must_ask(call->args[k], kernel->params[k].number)) {
@@ -239,13 +272,13 @@ sct_status count_ask(struct sct_count_session *s, const char *file, const char *
                  sct_str_c(&q.tail));
   const sct_compile_file asked = {.path = file, .text = sct_str_c(&text)};
   if (why->len == 0) {
-    SCT_TRY_DONE(sct_compiler_file(s->compiler, &compiled, &asked, err));
-    if (!compiled.ok) {
-      explain(why, compiled.log);
+    SCT_TRY_DONE(compile(&compiled, s, &asked, err));
+    if (!compiled->ok) {
+      explain(why, compiled->log);
     }
   }
   if (why->len == 0) {
-    SCT_TRY_DONE(sct_ptx_parse(&a.module, compiled.ptx, file, err));
+    SCT_TRY_DONE(sct_ptx_parse(&a.module, compiled->ptx, file, err));
     if (!read_all(&a, call, kernel, values, layouts)) {
       sct_str_append(why, "the compiler does not say how the arguments lie");
     }

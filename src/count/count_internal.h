@@ -104,6 +104,7 @@ struct sct_count_session {
   const void ***args;        /* [n_cases] values of the parameters */
   struct ptx_buf *variables; /* NULL: no launch has made them yet */
   count_addresses addresses;
+  struct count_asked *asked; /* what the compiler has answered (count_ask.c) */
   int threads;
 };
 
@@ -162,6 +163,8 @@ bool count_must_ask(const sct_count_arg *arg, char number);
 sct_status count_ask(struct sct_count_session *s, const char *file, const char *source,
                      const count_call *call, const sct_ptx_kernel *kernel, const uint8_t **values,
                      const count_layout **layouts, sct_str *why, sct_error *err);
+
+void count_asked_free(struct count_asked *asked);
 
 /* ---- arguments of a case (count_bind.c) */
 

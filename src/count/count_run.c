@@ -469,6 +469,7 @@ void sct_count_report_free(sct_count_report *report) {
     sct_ptx_memory_free(s->memory);
     sct_ptx_module_free(s->module);
     sct_compiled_file_free(&s->compiled);
+    count_asked_free(s->asked);
     sct_compiler_free(s->compiler);
     sct_free(s->addresses.pointers);
     sct_arena_free(&s->arena);

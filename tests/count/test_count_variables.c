@@ -16,14 +16,13 @@ static const char source[] =
 
 #define ONE "\"grid\": 1, \"block\": 32"
 
-static const char *cases(const char *settings, const char *kernel, const char *more) {
-  sct_str text = {0};
-  sct_str_printf(&text,
-                 "[{\"kernel\": \"%s\", " ONE ", \"args\": [\"out\"], \"variables\": {%s}}%s]",
-                 kernel, settings, more);
-  const char *path = fx_write("v.json", sct_str_c(&text));
-  sct_str_free(&text);
-  return path;
+#define HEAD "{\"buffers\": {\"out\": {\"bytes\": 65536}}, \"cases\": ["
+
+static void add_case(sct_str *text, int k, const char *settings, const char *kernel) {
+  sct_str_printf(text,
+                 "%s{\"case\": \"c%d\", \"kernel\": \"%s\", " ONE
+                 ", \"args\": [\"out\"], \"variables\": {%s}}",
+                 k > 0 ? ", " : HEAD, k, kernel, settings);
 }
 
 static void launches_leave_variables_to_each_other(void **state) {
@@ -49,25 +48,33 @@ static void a_manifest_sets_variables(void **state) {
       {"\"step\": 8", "probe", 32},
       {"\"far::step\": {\"i32\": 2}", "probe", 8},
       {"\"step\": {\"fill\": \"values=4\"}", "probe", 16},
-      {"\"weights\": {\"f32\": [0, 1, 2, 3]}", "weigh", 4},
       {"\"weights\": {\"f32\": [0, 1]}", "weigh", 2}, /* the others stay 0 */
-      {"\"weights\": {\"type\": \"f32\", \"fill\": \"index\"}", "weigh", 4},
       {"\"weights\": {\"type\": \"f32\", \"bytes\": 12, \"fill\": \"index\"}", "weigh", 3},
+      {"\"weights\": {\"f32\": [0, 1, 2, 3]}", "weigh", 4},
+      {"\"weights\": {\"type\": \"f32\", \"fill\": \"index\"}", "weigh", 4},
       {"\"weights\": [0.0, 5.0, 0.0, 5.0]", "weigh", 2},
       {"\"table\": \"i32[32]:perm\"", "follow", 32},
-      {"\"table\": \"out\"", "follow", 1},
+      {"\"table\": \"i32[32]\"", "follow", 1},
       {"\"mix\": [{\"i16\": 2}, 4.0]", "mixed", 8},
   };
   fx_result r = {0};
   const char *cu = fx_write("v.cu", source);
+  sct_str text = {0};
   for (int k = 0; k < SCT_COUNT(good); k++) {
-    fx_run(&r, "count", cu, "--csv", "--cases", cases(good[k].settings, good[k].kernel, ""));
-    fx_expect(&r, 0, NULL, NULL);
-    const long long got = fx_figure(sct_str_c(&r.out), good[k].kernel, "sectors_st");
+    add_case(&text, k, good[k].settings, good[k].kernel);
+  }
+  sct_str_append(&text, "]}");
+  fx_run(&r, "count", cu, "--csv", "--cases", fx_write("v.json", sct_str_c(&text)));
+  fx_expect(&r, 0, NULL, NULL);
+  for (int k = 0; k < SCT_COUNT(good); k++) {
+    char name[16];
+    snprintf(name, sizeof name, "c%d", k);
+    const long long got = fx_figure(sct_str_c(&r.out), name, "sectors_st");
     if (got != good[k].sectors) {
       fail_msg("%s: %lld sectors, expected %d", good[k].settings, got, good[k].sectors);
     }
   }
+  sct_str_free(&text);
   fx_free(&r);
 }
 
@@ -75,14 +82,15 @@ static void what_is_set_stays(void **state) {
   (void)state;
   fx_result r = {0};
   const char *cu = fx_write("v.cu", source);
-  fx_run(&r, "count", cu, "--csv", "--cases",
-         fx_write("v.json",
-                  "{\"variables\": {\"step\": 2, \"bumped\": 8}, \"cases\": [\n"
-                  "{\"case\": \"one\", \"kernel\": \"probe\", " ONE ", \"args\": [\"out\"]},\n"
-                  "{\"case\": \"two\", \"kernel\": \"probe\", " ONE ", \"args\": [\"i32[48]\"],\n"
-                  " \"variables\": {\"step\": 1}},\n"
-                  "{\"case\": \"three\", \"kernel\": \"probe\", " ONE
-                  ", \"args\": [\"i32[48]\"]}]}"));
+  fx_run(
+      &r, "count", cu, "--csv", "--cases",
+      fx_write("v.json",
+               "{\"variables\": {\"step\": 2, \"bumped\": 8}, \"buffers\": {\"out\": {\"bytes\": "
+               "4096}}, \"cases\": [\n"
+               "{\"case\": \"one\", \"kernel\": \"probe\", " ONE ", \"args\": [\"out\"]},\n"
+               "{\"case\": \"two\", \"kernel\": \"probe\", " ONE ", \"args\": [\"i32[48]\"],\n"
+               " \"variables\": {\"step\": 1}},\n"
+               "{\"case\": \"three\", \"kernel\": \"probe\", " ONE ", \"args\": [\"i32[48]\"]}]}"));
   fx_expect(&r, 0, NULL, NULL);
   assert_int_equal(fx_figure(sct_str_c(&r.out), "one", "sectors_st"), 8);
   assert_int_equal(fx_figure(sct_str_c(&r.out), "two", "sectors_st"), 4);
@@ -109,12 +117,15 @@ static void settings_that_are_wrong_say_what_is_expected(void **state) {
   fx_result r = {0};
   const char *cu = fx_write("v.cu", source);
   for (int k = 0; k < SCT_COUNT(bad); k++) {
-    fx_run(&r, "count", cu, "--cases",
-           cases(bad[k][0], "probe",
-                 ", {\"kernel\": \"weigh\", " ONE ", \"args\": [\"out\"]}, {\"kernel\": "
-                 "\"follow\", " ONE ", \"args\": [\"out\"]}"));
+    sct_str text = {0};
+    add_case(&text, 0, bad[k][0], "probe");
+    add_case(&text, 1, "", "weigh");
+    add_case(&text, 2, "", "follow");
+    sct_str_append(&text, "]}");
+    fx_run(&r, "count", cu, "--cases", fx_write("v.json", sct_str_c(&text)));
+    sct_str_free(&text);
     fx_expect(&r, 3, NULL, bad[k][1]);
-    fx_expect(&r, 3, NULL, "v.json:1: error: case 'probe': ");
+    fx_expect(&r, 3, NULL, "v.json:1: error: case 'c0': ");
   }
   fx_free(&r);
 }
