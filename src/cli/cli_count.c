@@ -169,8 +169,8 @@ static json_t *report_json(const cli_args *args, const sct_count_report *report)
   for (int i = 0; i < report->n_rows; i++) {
     json_array_append_new(cases, row_json(args, &report->rows[i]));
   }
-  return json_pack("{s:s, s:o, s:s, s:i, s:i, s:o}", "version", SCT_VERSION, "file",
-                   sct_json_string(args->words[0]), "arch",
+  return json_pack("{s:s, s:o, s:s, s:s, s:i, s:i, s:o}", "version", SCT_VERSION, "file",
+                   sct_json_string(args->words[0]), "compiler", sct_count_compiler(report), "arch",
                    args->arch ? args->arch : CLI_DEFAULT_ARCH, "exit_code",
                    report->n_failed > 0 ? sct_exit_code(SCT_ENOTVERIFIED) : 0, "failed",
                    report->n_failed, "cases", cases);

@@ -16,6 +16,10 @@ static void kernels_are_launched_by_either_name(void **state) {
          "null", "--arg", "8", "--arg", "4", "--arg", "f32[8]", "--arg", "8", "--arg", "4", "--arg",
          "1.5");
   fx_expect(&r, 0, "\nincrement,4,4,4,4,4,4,", NULL);
+  fx_run(&r, "count", PYTHON, "--json", "--kernel", "increment", SHAPE, "--arg", "null", "--arg",
+         "null", "--arg", "8", "--arg", "4", "--arg", "f32[8]", "--arg", "8", "--arg", "4", "--arg",
+         "1.5");
+  fx_expect(&r, 0, "\"compiler\": \"ptx\"", NULL);
   fx_run(&r, "count", PYTHON, "--csv", "--kernel", "__main__::increment", "--grid", "1", "--block",
          "32", "--arg", "null");
   fx_expect(&r, 3, NULL, "--arg: kernel '__main__::increment' takes 8, not 1");
