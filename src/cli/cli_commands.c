@@ -144,8 +144,8 @@ const cli_command cli_commands[] = {
         .words = "SPEC|NAME",
         .min_words = 1,
         .max_words = 1,
-        .options = CLI_BIT(PARAM) | CLI_BIT(OUT) | CLI_BIT(FORM) | CLI_BIT(DEPS) | CLI_BIT(PYTHON) |
-                   CLI_BIT(SELFTEST),
+        .options = CLI_BIT(PARAM) | CLI_BIT(OUT) | CLI_BIT(FORM) | CLI_BIT(TARGETS) |
+                   CLI_BIT(DEPS) | CLI_BIT(PYTHON) | CLI_BIT(SELFTEST),
         .run = cli_emit,
         .doc = "the kernel header, for every device tuned",
         .details = "Writes the winners from the store with the naive kernel after them, a launch\n"

@@ -110,7 +110,20 @@ static void on_progress(void *ctx, const char *phase, int64_t done, int64_t tota
   cli_progress_step(&s->progress, sct_now_ns(), phase, done, total, item);
 }
 
-sct_status cli_page(const cli_args *args, sct_error *err) {
+/* "my_kernel.html" of "specs/my_kernel.lua", in the working directory; NULL: standard output. */
+static const char *target_of(sct_arena *arena, const cli_args *args) {
+  const char *const name = sct_path_basename(args->words[0]);
+  const size_t n = strlen(name) - (sct_has_suffix(name, ".lua") ? strlen(".lua") : 0);
+  return !args->out                    ? sct_arena_printf(arena, "%.*s.html", (int)n, name)
+         : strcmp(args->out, "-") == 0 ? NULL
+                                       : args->out;
+}
+
+sct_status cli_page(const cli_args *given, sct_error *err) {
+  SCT_SCOPED(sct_arena) arena = {0};
+  cli_args with = *given;
+  const cli_args *const args = &with;
+  with.out = target_of(&arena, given);
   session s = {.progress = cli_progress_new(args)};
   const sct_tune_opts opts = {.device = args->device,
                               .store_path = args->store,
@@ -136,6 +149,8 @@ sct_status cli_page(const cli_args *args, sct_error *err) {
     status = write_page(args, &report, &why);
     if (status != SCT_OK) {
       *err = why;
+    } else if (!given->out) {
+      cli_note(args, "wrote %s", args->out);
     }
     status = status == SCT_OK ? outcome : status;
   }
