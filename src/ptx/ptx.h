@@ -25,6 +25,7 @@ typedef struct sct_ptx_module sct_ptx_module;
 typedef struct sct_ptx_param {
   const char *name;
   int64_t offset, bytes, align; /* in the parameter block */
+  char number;                  /* 'i': one integer, 'f': one f32 or f64; 0: bits or a struct */
 } sct_ptx_param;
 
 typedef struct sct_ptx_kernel {
@@ -381,8 +382,8 @@ typedef struct sct_ptx_launch_opts {
    * active lane is added, SCT_PTX_WAS_TRUE and _FALSE. Such launches run on one host thread. For
    * sct_ptx_uncovered(). */
   uint8_t *seen;
-  /* Not NULL: variables of the module, which launches of this kernel leave to each other as on a
-   * GPU: the first one, *variables being NULL, makes them; free with sct_ptx_variables_free(). */
+  /* Not NULL: variables of the module, which its launches leave to each other as on a GPU: the
+   * first one, *variables being NULL, makes them; free with sct_ptx_variables_free(). */
   struct ptx_buf **variables;
   const sct_ptx_cache_sizes *caches; /* fill sct_ptx_result.traffic; NULL: none */
   const sct_ptx_watch *watch;        /* NULL: none */
@@ -425,6 +426,19 @@ sct_status sct_ptx_launch(sct_ptx_result *out, sct_ptx_memory *memory,
                           const sct_ptx_launch_opts *opts, sct_error *err);
 void sct_ptx_result_free(sct_ptx_result *result);
 void sct_ptx_variables_free(struct ptx_buf *variables);
+
+/* A __device__ or __constant__ variable of a module. */
+typedef struct sct_ptx_variable {
+  const char *name; /* in the PTX */
+  int64_t bytes;
+  char number; /* as of a parameter */
+} sct_ptx_variable;
+int sct_ptx_n_variables(const sct_ptx_module *module);
+const sct_ptx_variable *sct_ptx_variable_at(const sct_ptx_module *module, int index);
+/* The bytes of variable `index` in *variables, which are made as a launch of `kernel` makes them if
+ * there are none (NULL: without addresses of functions). To be written to between launches. */
+uint8_t *sct_ptx_variable_data(struct ptx_buf **variables, const sct_ptx_module *module,
+                               const char *kernel, int index);
 /* What the last launch with per_buffer did to the buffer at `address`, bulk copies as loads and
  * stores. An access counts for the buffer of its first active lane. Zeroed:
  * unknown. */

@@ -681,6 +681,19 @@ void sct_ptx_variables_free(ptx_buf *variables) {
   sct_ptx_buf_free(variables);
 }
 
+uint8_t *sct_ptx_variable_data(ptx_buf **variables, const sct_ptx_module *m, const char *kernel,
+                               int index) {
+  if (*variables == NULL) {
+    const ptx_func *const f = kernel != NULL ? sct_ptx_func_find(m, kernel) : NULL;
+    *variables = sct_ptx_vars_new(m, f != NULL ? f->code : NULL);
+  }
+  const ptx_sym *const sym = m->variable_syms[index];
+  if ((*variables)->defined != NULL) { /* by a launch that found undefined values */
+    memset((*variables)->defined + sym->offset, 0xff, (size_t)sym->bytes);
+  }
+  return (*variables)->host + sym->offset;
+}
+
 void sct_ptx_result_free(sct_ptx_result *result) {
   sct_free(result->findings);
   sct_free(result->insts);

@@ -263,7 +263,7 @@ static uint64_t reloc_address(const sct_ptx_module *m, const ptx_code *code, con
   if (to->space != PTX_SPACE_FUNC) {
     return PTX_WINDOW(PTX_WINDOW_VARS) + (uint64_t)(to->offset + r->addend);
   }
-  for (size_t i = 0; i < code->n_bodies; i++) {
+  for (size_t i = 0; code != NULL && i < code->n_bodies; i++) {
     if (code->bodies[i].func == to->func) {
       return PTX_WINDOW(PTX_WINDOW_FUNCS) + 16 * i;
     }

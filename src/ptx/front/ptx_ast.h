@@ -206,10 +206,15 @@ struct sct_ptx_module {
   int n_kernels;
   sct_ptx_kernel *kernels;
   ptx_func **kernel_funcs; /* [n_kernels] */
+  int n_variables;
+  sct_ptx_variable *variables;
+  const ptx_sym **variable_syms; /* [n_variables] */
 };
 
 /* The function of a kernel; NULL: none of that name. */
 const ptx_func *sct_ptx_func_find(const sct_ptx_module *module, const char *kernel);
+/* A .global or .const variable. */
+bool sct_ptx_is_variable(const ptx_sym *sym);
 const ptx_sym *sct_ptx_sym_find(const ptx_sym *list, ptx_span name);
 /* The symbol `name` as an instruction in `scope` of `func` sees it; NULL: none. */
 const ptx_sym *sct_ptx_sym_visible(const sct_ptx_module *module, const ptx_func *func, int scope,
