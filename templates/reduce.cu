@@ -6,8 +6,10 @@ $(definitions)
 $(kit.comment(doc))
 $(g:head(threads)) {
   constexpr int kThreads = $(threads);
+//% if not chosen then
   constexpr int kLanes = $(lanes); // $(lanes_doc)
   constexpr int kGroups = kThreads / kLanes; // $(groups_doc)
+//% end
 //% if vec > 1 then
   constexpr int kVec = $(vec); // elements of a vector: neighbours along $(last)
 //% end
@@ -18,17 +20,27 @@ $(g:head(threads)) {
 //% if shared then
   constexpr int kCounters = 65536; // in front of the workspace
 //% end
+//% if chosen then
+  // lanes that share an output: a power of two, so many that each has work
+  const int log_lanes = log2_between<$(choice.least), kThreads>($(choice.shares));
+  const int lanes = 1 << log_lanes, n_groups = kThreads >> log_lanes;
+  const int n_step = $(step_constant); // elements that they take at once
+  const int lane = threadIdx.x & (lanes - 1), group = threadIdx.x >> log_lanes;
+//% else
+//%   if not rows then
   constexpr int kKept = $(kept_constant); // outputs that the block owns
+//%   end
   constexpr int kStep = $(step_constant); // elements of each that it takes at once
-//% if in_shared then
+//%   if in_shared then
   constexpr int kParts = $(parts_constant); // of an output, in shared memory
   __shared__ __align__(16) partial parts[kParts][kKept];
-//% end
+//%   end
   const int lane = threadIdx.x % kLanes, group = threadIdx.x / kLanes;
+//% end
   const long long n_kept = $(n_kept), n_reduced = $(n_reduced);
 //% if shared then
   // where outputs are few, several blocks share them: each takes a part of what is reduced
-  const unsigned int tiles = (unsigned int)((n_kept + kKept - 1) / kKept);
+  const unsigned int tiles = (unsigned int)($(tiles_text));
   const unsigned int shares = gridDim.x / tiles, share = blockIdx.x / tiles;
   const long long tile = blockIdx.x % tiles;
   partial *const partials = reinterpret_cast<partial *>(workspace + kCounters);
@@ -59,22 +71,19 @@ $(g:head(threads)) {
   }
 //% end
 //% if odd then
-  // what lies before the first and after the last whole vector of a row
-  const long long before = $(before);
-  const long long stop = before + (n_reduced - before) / kVec * kVec;
-  for (long long edge = $(edge_first); edge < before + n_reduced - stop; edge += $(edge_step)) {
-    const long long $(reduced_name) = edge < before ? edge : stop + edge - before;
-    $(add_single())
-  }
+  // vectors begin at aligned elements, the first one so many elements before the row
+  const int shift = (int)((unsigned long long)$(row_start) % 16) / $(odd_bytes);
 //% end
-  // One step: all loads before the first use. Only the last one may need guards.
+  // One step: all loads before the first use. Only $(guarded_doc) need guards.
   const auto add_step = [&](long long first, bool guarded) {
     $(kit.each(moving, "{type} {name}{shape} = {};"))
     $(each_output)
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
       const long long $(reduced_name) = $(reduced_text);
-      if (!guarded || $(reduced_name) < $(loop_last)) {
+      $(skip)
+      if (!guarded || $(reduced_name) < n_reduced) {
+        $(ends)
 //% if outputs > 1 then
         $(place_kept())
 //% end
@@ -86,7 +95,9 @@ $(g:head(threads)) {
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
       const long long $(reduced_name) = $(reduced_text);
-      if (!guarded || $(reduced_name) < $(loop_last)) {
+      $(skip)
+      if (!guarded || $(reduced_name) < n_reduced) {
+        $(ends)
 //% if outputs > 1 and names_kept then
         $(place_kept())
 //% end
@@ -96,6 +107,7 @@ $(g:head(threads)) {
 //% if vec > 1 then
 #pragma unroll
         for (int e = 0; e < kVec; e++) {
+          $(only_inside)
           $(add_value())
         }
 //% else
@@ -104,16 +116,37 @@ $(g:head(threads)) {
       }
     }
   };
+//% if odd then
+  for (long long first = $(loop_first); first < n_reduced; first += $(loop_step)) {
+    if (first < 0 || first + $(step) > n_reduced) {
+      add_step(first, true);
+    } else {
+      add_step(first, false);
+    }
+  }
+//% else
   long long first = $(loop_first);
-  for (; first + kStep <= $(loop_last); first += $(loop_step)) add_step(first, false);
-  if (first < $(loop_last)) add_step(first, true);
+  for (; first + $(step) <= n_reduced; first += $(loop_step)) add_step(first, false);
+  if (first < n_reduced) add_step(first, true);
+//% end
 
 //% if not in_shared then
 //%   if alone then
   // every thread has outputs of its own
 //%   else
-  // $(lanes) lanes have each output
-  combine_across<1, kLanes>(mine);
+  $(combine)
+//%   end
+//%   if shared then
+  if (shares > 1) { // blocks that have an output each
+    if (threadIdx.x == 0) partials[blockIdx.x] = mine[0];
+    if (!is_last_block(&workspace[tile], shares)) return;
+    // the last block combines what all have left
+    mine[0] = identity();
+#pragma unroll 4
+    for (int other = threadIdx.x; other < shares; other += kThreads)
+      mine[0] = combine(mine[0], load_from_l2(&partials[other * tiles + tile]));
+    $(combine)
+  }
 //%   end
 //%   if outputs > 1 then
 #pragma unroll

@@ -7,6 +7,8 @@ local reduce = {}
 
 reduce.COUNTER_BYTES = 4 << 16 -- of a workspace, in front of what blocks leave
 
+local LEAST_BYTES = 32 -- neighbours that the lanes of a row load at once
+
 -- ---- partials ----
 
 -- The type in which a field is accumulated: halves as floats; sums of integers without a sign, as
@@ -314,6 +316,29 @@ end
 ---@return sectile.Expr
 function reduce.shares(tiles, blocks, n_reduced, step)
   return ((0 * tiles + blocks) // tiles:max(1)):min(n_reduced // step):max(1)
+end
+
+--- How many lanes have a row, chosen at run time: a power of two, so many that each has work, of
+--- short rows at least as many as load LEAST_BYTES side by side. What log2_between() takes, the
+--- least number and the text of the wanted one, and the number that it gives, for the grid.
+---@param g sectile.Cuda
+---@param share integer elements that a lane has at once
+---@param vec integer of them, neighbours
+---@param bytes integer of an element
+---@param many sectile.Expr elements of a row
+---@param most integer lanes, those of a block
+---@return table with least, shares and lanes
+function reduce.choose_lanes(g, share, vec, bytes, many, most)
+  local shares, least = kit.ceil_div(many, share), 1
+  while 2 * least * vec * bytes <= LEAST_BYTES do
+    least = 2 * least
+  end
+  local lanes, chosen = least, least + 0 * shares
+  while lanes < most do
+    chosen = chosen + lanes * (0 * shares + lanes):lt(shares)
+    lanes = 2 * lanes
+  end
+  return { least = least, shares = g:text(shares), lanes = chosen }
 end
 
 --- Declarations of the indices of `dims`, the last one fastest, in the number `text`.

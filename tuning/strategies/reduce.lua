@@ -1,8 +1,11 @@
 -- reduce: some modes are summed (or their largest or smallest element is found). The lanes of a
 -- group run along the fastest mode of the inputs, whether it is kept or reduced; the groups of a
 -- block run along the other kind. Places of the kept modes are numbered through, and so are those
--- of the reduced ones, so that any number of either is dealt out alike.
+-- of the reduced ones, so that any number of either is dealt out alike. With lanes=any as many lanes
+-- share an output as its elements keep busy, chosen at run time, so that one kernel serves rows of
+-- any length.
 local ODD_VECTOR_BYTES = 16
+local CHUNK = 16 -- elements that a lane of a short row takes without a branch
 
 -- ---- the numbers of places ----
 
@@ -75,8 +78,9 @@ local function odd_word(p, op)
     or bytes * p.vec ~= ODD_VECTOR_BYTES or not step or kit.const_of(step) ~= bytes then
     return nil
   end
-  p.start = p.start or op.offset[1]
-  return E.divisor(op.offset[1] - p.start) % ODD_VECTOR_BYTES == 0 and ODD_VECTOR_BYTES or nil
+  p.first_odd = p.first_odd or op
+  return E.divisor(op.offset[1] - p.first_odd.offset[1]) % ODD_VECTOR_BYTES == 0
+    and ODD_VECTOR_BYTES or nil
 end
 
 -- The access path of field f of `op`, or of its whole records: "item" (a value a vector), "vector",
@@ -88,7 +92,7 @@ local function path_of(p, op, f)
   elseif p.odd then
     local word = odd_word(p, op)
     if word then
-      g:need_align(op, word)
+      table.insert(p.odd_ops, op)
       return "vector", word
     end
     return "elements"
@@ -140,18 +144,28 @@ local function streams(p, op)
   return kit.map(cuda.parts(op, whole), function(f) return stream(p, op, f or nil) end)
 end
 
+-- The statement that loads a stream; where rows start anywhere no vector crosses the row's ends.
+local function load_line(p, x)
+  local each, with = x.path == "elements", binding(p, x.path == "elements")
+  local line = string.format("%s = %s;", each and x.value or x.at, load_text(p, x, with))
+  if not p.odd or not x.many then
+    return line
+  elseif each then
+    return "if (e >= begin && e < end)\n  " .. line
+  end
+  return string.format("if (end - begin < kVec)\n  %s = load_between<%s, kVec>(%s, begin, end);\n"
+    .. "else\n  %s", x.at, x.element, p.g:address(x.op, x.f, with), line)
+end
+
 -- Statements that load `list` at the indices' variables.
 local function load_lines(p, list)
   local lines, elements = {}, {}
   for _, x in ipairs(list) do
-    local each = x.path == "elements"
-    local to = each and elements or lines
-    to[#to + 1] = string.format("%s = %s;", each and x.value or x.at,
-      load_text(p, x, binding(p, each)))
+    table.insert(x.path == "elements" and elements or lines, load_line(p, x))
   end
   if #elements > 0 then
     lines[#lines + 1] = "#pragma unroll\nfor (int e = 0; e < kVec; e++) {\n  "
-      .. table.concat(elements, "\n  ") .. "\n}"
+      .. string.gsub(kit.concat(elements), "\n", "\n  ") .. "\n}"
   end
   return kit.concat(lines)
 end
@@ -199,14 +213,6 @@ local function add_value(p)
   return contribute(p, index, function(x) return x.value end, function(d)
     return d == #p.k.dims and p.vec > 1 and p.names[d] .. " + e" or p.names[d]
   end, binding(p, p.vec > 1))
-end
-
--- The element at the indices' variables, by single accesses.
-local function add_single(p)
-  local with = binding(p)
-  return contribute(p, "0", function(x)
-    return load_text(p, { op = x.op, f = x.f, element = x.element, path = "item" }, with)
-  end, function(d) return p.names[d] end, with)
 end
 
 -- Text that stores `value` to field `f` of `op` at the indices' variables, or at those of `with`.
@@ -297,15 +303,18 @@ local function constants(p)
   local times_vec = vec and " * kVec" or ""
   local out = many and "(tile * kOutputs + output)" or "tile"
   if p.rows then
-    p.kept_text = many and out .. " * (long long)kGroups + group" or "tile * kGroups + group"
-    p.reduced_text = "first + (item * kLanes + lane)" .. times_vec
-    p.member, p.members, p.n_members = "lane", "kLanes", p.lanes
-    p.kept_constant, p.n_kept_block = "kGroups" .. (many and " * kOutputs" or ""),
-      p.threads // p.lanes * p.outputs
-    p.step_constant, p.mine_constant = "kLanes * kItems" .. times_vec, many and "kOutputs" or "1"
-    p.in_shared, p.alone, p.is_storing = p.lanes > 32, false, "lane == 0 && "
-    p.parts_constant, p.n_parts = "kThreads / 32", p.threads // 32
-    p.lanes_first, p.holds_part, p.part_text, p.index_text = 1, "lane % 32 == 0", "lane / 32", "m"
+    local groups, lanes = p.chosen and "n_groups" or "kGroups", p.chosen and "lanes" or "kLanes"
+    p.kept_text = many and out .. " * (long long)kGroups + group" or "tile * " .. groups .. " + group"
+    p.reduced_text = "first + (item * " .. lanes .. " + lane)" .. times_vec
+    p.n_members, p.n_kept_block = p.lanes, p.threads // p.lanes * p.outputs
+    p.step_constant, p.mine_constant = lanes .. " * kItems" .. times_vec, many and "kOutputs" or "1"
+    p.in_shared, p.alone, p.is_storing = false, false, "lane == 0 && "
+    p.combine = p.chosen and "mine[0] = combine_lanes<kThreads>(mine[0], lanes);"
+      or p.lanes > 32 and "mine[0] = combine_row<kLanes>(mine[0]);"
+      or "combine_across<1, kLanes>(mine);"
+    p.n_parts = p.lanes > 32 and p.threads // 32 or 0
+    p.tiles_text = p.chosen and string.format("(n_kept + n_groups - 1) >> (%d - log_lanes)",
+      math.tointeger(math.log(p.threads, 2))) or "n_kept"
     p.lanes_doc = "threads side by side along " .. p.last .. ", that share an output"
     p.groups_doc = "of them, each with outputs of its own"
   else
@@ -319,11 +328,12 @@ local function constants(p)
     p.mine_constant = p.mine_constant == "" and "1" or p.mine_constant
     p.alone = p.lanes == p.threads and not p.shared
     p.in_shared, p.is_storing = not p.alone, ""
+    p.tiles_text = "(n_kept + kKept - 1) / kKept"
     p.lanes_first = p.lanes < 32 and "kLanes"
     p.holds_part = p.lanes < 32 and "threadIdx.x % 32 < kLanes"
     p.part_text = p.lanes < 32 and "threadIdx.x / 32" or "group"
     p.parts_constant = p.lanes < 32 and "kThreads / 32" or "kGroups"
-    p.n_parts = p.lanes < 32 and p.threads // 32 or p.n_members
+    p.n_parts = p.alone and 0 or p.lanes < 32 and p.threads // 32 or p.n_members
     p.index_text = not vec and (many and "m * kLanes + lane" or "lane")
       or many and "(m / kVec * kLanes + lane) * kVec + m % kVec" or "lane * kVec + m"
     p.lanes_doc = "threads side by side along " .. p.last
@@ -331,22 +341,47 @@ local function constants(p)
   end
 end
 
--- How the loop over what is reduced goes; where rows start anywhere, over their whole vectors.
+-- How the loop over what is reduced goes; where rows start anywhere, from the last aligned element
+-- before the row on, over vectors of which only elements from `begin` to `end` are the row's.
 local function loop(p)
-  local own = p.shared and "share * (long long)kStep" or "0"
-  p.loop_first, p.loop_last = p.odd and "before" .. (p.shared and " + " .. own or "") or own,
-    p.odd and "stop" or "n_reduced"
-  p.loop_step = p.shared and "shares * (long long)kStep" or "kStep"
+  p.step = p.chosen and "n_step" or "kStep"
+  p.loop_first = p.shared and "share * (long long)" .. p.step or "0"
+  p.loop_step = p.shared and "shares * (long long)" .. p.step or p.step
+  p.guarded_doc = p.odd and "those at the ends of rows" or "the last one"
+  local chunk = math.max(1, CHUNK // p.vec)
+  p.skip = p.chosen and p.items > chunk
+    and string.format("if (item %% %d == 0 && guarded && %s >= n_reduced) break;", chunk,
+      p.reduced_name) or ""
+  p.ends, p.only_inside = "", ""
   if p.odd then
-    local elements = p.start // p.odd_bytes
     local with = binding(p)
     with[2 * #p.k.dims] = 0
-    local before = (0 * elements + p.vec - elements % p.vec) % p.vec
-    p.before = kit.const_of(E.subst(before, with)) == 0 and "0"
-      or "min(n_reduced, (long long)" .. p.g:text(before, with, true) .. ")"
-    p.edge_first = p.shared and "share * (long long)kLanes + lane" or "lane"
-    p.edge_step = p.shared and "shares * (long long)kLanes" or "kLanes"
+    p.row_start = p.g:address(p.first_odd, nil, with)
+    p.loop_first = p.shared and p.loop_first .. " - shift" or "-shift"
+    p.ends = string.format("const int begin = guarded ? (int)max(-%s, 0ll) : 0;\n"
+      .. "const int end = guarded ? (int)min(n_reduced - %s, (long long)kVec) : kVec;",
+      p.reduced_name, p.reduced_name)
+    p.only_inside = "if (e < begin || e >= end) continue;"
+    for _, op in ipairs(p.odd_ops) do -- several start alike only where all are aligned
+      p.g:need_align(op, #p.odd_ops > 1 and ODD_VECTOR_BYTES or p.odd_bytes)
+    end
   end
+end
+
+-- The number of tiles of outputs. Where lanes are chosen at run time, how: p.choice.
+local function count_tiles(p, n_kept, n_reduced)
+  local k = p.k
+  n_kept, n_reduced = n_kept + 0 * k.extents[1], n_reduced + 0 * k.extents[1]
+  if not p.chosen then
+    return kit.ceil_div(n_kept, p.n_kept_block)
+  end
+  local bytes = 0
+  for _, x in ipairs(p.moving) do
+    bytes = bytes + (x.f and x.op.record.fields[x.f].bytes or x.op.record.bytes)
+  end
+  p.choice = reduce.choose_lanes(p.g, p.items * p.vec, p.vec, math.max(bytes, 1),
+    n_reduced + (p.odd and p.vec - 1 or 0), p.threads)
+  return kit.ceil_div(n_kept * p.choice.lanes, p.threads)
 end
 
 local function names_any(p, dims)
@@ -386,11 +421,12 @@ end
 local function plan(k, c)
   local g = cuda.new(k, "reduce", c.threads)
   local p = {
-    g = g, k = k, threads = c.threads, lanes = c.lanes, vec = c.vec, items = c.items,
-    outputs = c.outputs, blocks = c.blocks, evict = c.evict, odd = c.start == "any",
+    g = g, k = k, threads = c.threads, chosen = c.lanes == "any", vec = c.vec, items = c.items,
+    outputs = c.outputs, blocks = c.blocks, evict = c.evict, odd = c.start == "any", odd_ops = {},
     shared = c.blocks > 1,
     last = k.dims[#k.dims], rows = k.reduced[#k.dims],
   }
+  p.lanes = p.chosen and p.threads or c.lanes
   p.slots, p.partial_bytes = reduce.slots(g)
   p.definitions = reduce.definitions(p.slots)
   p.each_output = p.outputs > 1
@@ -406,20 +442,21 @@ local function plan(k, c)
   end
   p.odd_bytes = p.odd and ODD_VECTOR_BYTES // p.vec
   constants(p)
-  if p.shared and not p.in_shared or p.odd and not p.rows then
+  if not p.rows and (p.odd or p.chosen)
+    or p.rows and (p.shared and p.lanes < p.threads or p.outputs > 1 and p.lanes > 32) then
     return nil, "the axes are those of another choice of layouts"
   end
   loop(p)
   local n_kept, n_reduced = reduce.count(k, p.kept), reduce.count(k, p.reduced)
   p.n_kept, p.n_reduced = g:text(n_kept), g:text(n_reduced)
-  local tiles, shares = kit.ceil_div(n_kept + 0 * k.extents[1], p.n_kept_block), 1
+  local tiles, shares = count_tiles(p, n_kept, n_reduced), 1
   if p.shared then
     local step = p.n_members * p.items * (p.rows and p.vec or 1)
     shares = reduce.shares(tiles, p.blocks, n_reduced, step)
     p.workspace_bytes = reduce.COUNTER_BYTES + p.blocks * p.n_kept_block * p.partial_bytes
   end
   p.grid, p.grid_tiles, p.traffic = tiles * shares, { tiles, shares + 0 * tiles }, traffic(p)
-  p.static_shared_bytes = (p.in_shared and p.n_parts * p.n_kept_block * p.partial_bytes or 0) + 16
+  p.static_shared_bytes = p.n_parts * p.n_kept_block * p.partial_bytes + 16
   local clamp = (p.rows or p.vec == 1) and "n_kept - 1" or "n_kept - kVec"
   p.place_kept = function(text)
     return unravel(p, p.kept, text or string.format("min(%s, %s)", p.kept_text, clamp))
@@ -429,12 +466,11 @@ local function plan(k, c)
   end
   p.load = function(list) return load_lines(p, list) end
   p.add_value = function() return add_value(p) end
-  p.add_single = function() return add_single(p) end
   set_stores(p)
   p.names_kept = names_any(p, p.kept)
-  p.doc = string.format("%s of %d lanes read %d neighbours along %s each, %d x %d at once.",
-    p.rows and "Groups that share an output," or "Groups", p.lanes, p.vec, p.last, p.items,
-    p.outputs)
+  p.doc = string.format("%s read %d neighbours along %s each, %d x %d at once.",
+    p.chosen and "As many lanes as an output keeps busy"
+      or (p.rows and "Groups that share an output, of " or "Groups of ") .. p.lanes .. " lanes", p.vec, p.last, p.items, p.outputs)
   p.p = p
   return g:plan(p)
 end
@@ -462,7 +498,7 @@ end
 -- What the constraints name. At the tuned sizes: the outputs (kept), the elements that become one
 -- (many, fewest), the fastest mode's extent (fast), and the widest vectors that it is a multiple of
 -- (fit at the best size, odd at the worst). Of the inputs that a vector has more of than one: the
--- bytes of the widest record, of all.
+-- bytes of the widest record, of all, and whether one moves in vectors wherever rows start (loose).
 local function facts(k)
   local g = cuda.new(setmetatable({ words = {} }, { __index = k }), "reduce", 32)
   local widest, bytes = 1, 0
@@ -471,6 +507,10 @@ local function facts(k)
       widest, bytes = math.max(widest, op.record.bytes), bytes + op.record.bytes
     end
   end
+  local n_reduced, p = #select(2, reduce.dims(k)), { k = k, vec = ODD_VECTOR_BYTES // widest }
+  local loose = p.vec > 1 and n_reduced == 1 and kit.any(g.inputs, function(op)
+    return g:changes(op, #k.dims) and odd_word(p, op)
+  end)
   local kept, many, fewest, fast, fit, odd = 0, 0, math.maxinteger, 0, 1, 16
   for _, extents in ipairs(k.sizes) do
     local count = { [true] = 1, [false] = 1 }
@@ -487,22 +527,27 @@ local function facts(k)
   return {
     { "widest", widest }, { "bytes", math.max(bytes, 1) }, { "kept", kept }, { "many", many },
     { "fewest", fewest }, { "fast", fast }, { "fit", fit }, { "odd", odd },
-    { "sms", k.device.sms }, { "n_reduced", #select(2, reduce.dims(k)) },
+    { "sms", k.device.sms }, { "n_reduced", n_reduced }, { "loose", loose and 1 or 0 },
   }
 end
 
 -- Constraints, which hand-written kernels on an H200 suggested (2026-11-23: sums of columns, rows,
 -- short rows and middle modes of 4 to 1,000 MB).
 local IN_FLIGHT = {
-  "lanes <= 32 or lanes == threads",
   -- 32 to 128 bytes a thread are in flight: less leaves the memory idle, more does not fit the
   -- registers
   "vec * items * outputs * bytes <= 128 or vec * items * outputs == 1",
   "vec * items * outputs * bytes >= 32 or vec * items * outputs >= 16",
   "blocks == 1 or (threads * blocks >= 1024 * sms and threads * blocks <= 2048 * sms)",
   "threads < 1024 or vec * items * outputs * bytes <= 64", -- of 64 registers
-  "evict == 'none' or threads == 512",
 }
+-- As many lanes as a row keeps busy: for rows of any length.
+local ANY = {
+  "threads == 256 or threads == 512", "blocks == 1 or blocks == 4 * sms", "evict == 'streaming'", "outputs == 1",
+  "start == 'any' or vec == 1 or (vec == fit and n_reduced > 1)",
+  "start == 'vector' or loose == 1", "vec > 1 or loose == 0",
+}
+local FIXED = { "lanes <= 32 or lanes == threads", "evict == 'none' or threads == 512" }
 local ROWS = {
   "vec == fit or vec == odd or start == 'any'", "start == 'vector' or odd * widest < 16",
   "start == 'vector' or n_reduced == 1", -- of several modes every run would have ends
@@ -525,11 +570,13 @@ local COLUMNS = {
 }
 
 local function where(k)
-  local list = {}
-  for _, some in ipairs { IN_FLIGHT, k.reduced[#k.dims] and ROWS or COLUMNS } do
-    for _, condition in ipairs(some) do
-      list[#list + 1] = condition
-    end
+  local rows, list = k.reduced[#k.dims], kit.append({}, table.unpack(IN_FLIGHT))
+  local fixed = kit.append(kit.append({}, table.unpack(FIXED)), table.unpack(rows and ROWS or COLUMNS))
+  for _, condition in ipairs(fixed) do
+    list[#list + 1] = rows and "lanes == 'any' or (" .. condition .. ")" or condition
+  end
+  for _, condition in ipairs(rows and ANY or {}) do
+    list[#list + 1] = "lanes ~= 'any' or (" .. condition .. ")"
   end
   return list
 end
@@ -538,15 +585,18 @@ end
 -- of how often they won.
 local function axes(k)
   local sms = k.device.sms
-  local rows = k.reduced[#k.dims]
+  local rows, lanes = k.reduced[#k.dims], { 512, 256, 1024, 128, 32, 16, 8, 4, 2, 1 }
+  if rows then
+    table.insert(lanes, "any")
+  end
   return {
     { "threads", { 512, 256, 1024, 128 }, key = "threads=", doc = "threads a block" },
-    { "lanes", { 512, 256, 1024, 128, 32, 16, 8, 4, 2, 1 }, key = "lanes=",
-      doc = "threads side by side along the fastest mode" },
+    { "lanes", lanes, key = "lanes=", doc = "threads side by side along the fastest mode"
+        .. (rows and "; any: as many as a row keeps busy" or "") },
     { "vec", { 16, 8, 4, 2, 1 }, key = "vec=", doc = "neighbouring elements in a vector" },
     { "start", rows and { "vector", "any" } or { "vector" }, key = "start=",
       when = "vec * widest == 16",
-      doc = "where rows start: on a whole vector, or anywhere, then their ends are taken alone" },
+      doc = "where rows start: on a whole vector, or anywhere, then their first and last vectors are cut" },
     { "items", { 8, 4, 16, 2, 1 }, key = "items=",
       doc = "vectors along what is reduced, all loads in flight" },
     { "outputs", { 1, 2, 4, 8 }, key = "outputs=", doc = "outputs, or vectors of them, a thread" },

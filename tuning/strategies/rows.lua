@@ -10,7 +10,6 @@
 local MOST_ELEMENTS = 1 << 30 -- of a row, so that they are counted in 32 bits
 local REST_BYTES = 32         -- of a row's rest that a thread loads at once
 local CHUNK = 16              -- elements of a row's first part that a lane takes without a branch
-local LEAST_BYTES = 32        -- neighbours that a thread group loads at once
 
 -- ---- operands on their way ----
 
@@ -403,21 +402,6 @@ local function name_lines(p)
     block .. " * (long long)kSide + threadIdx.x % kSide")
 end
 
--- How many lanes have a row of so many elements, each of so many bytes.
-local function choose_lanes(p, many, bytes)
-  local shares = kit.ceil_div(many, p.items * p.vec)
-  p.shares, p.least = p.g:text(shares), 1
-  while 2 * p.least * p.vec * bytes <= LEAST_BYTES do
-    p.least = 2 * p.least
-  end
-  local lanes = p.least
-  p.lanes_chosen = lanes + 0 * shares
-  while lanes < p.threads do
-    p.lanes_chosen = p.lanes_chosen + lanes * (0 * shares + lanes):lt(shares)
-    lanes = 2 * lanes
-  end
-end
-
 -- How many elements a row may have. Of rows of which the first are held: how many threads have one,
 -- and what they have at once of the rest.
 local function name_length(p, many)
@@ -436,7 +420,8 @@ local function name_length(p, many)
     math.max(1, math.min(p.items, REST_BYTES // (p.vec * bytes))),
     p.vec > 1 and "vectors" or "elements")
   if p.chosen then
-    choose_lanes(p, many + (p.odd and p.vec - 1 or 0), bytes)
+    p.choice = reduce.choose_lanes(p.g, p.items * p.vec, p.vec, bytes,
+      many + (p.odd and p.vec - 1 or 0), p.threads)
   end
 end
 
@@ -487,7 +472,7 @@ local function plan(k, c)
   p.combine_lanes = p.chosen and ", lanes" or ""
   local n_rows_block = p.columns and p.side * p.vec or math.max(p.side, 1)
   rows = rows + 0 * k.extents[1]
-  p.grid = p.chosen and kit.ceil_div(rows * p.lanes_chosen, p.threads)
+  p.grid = p.chosen and kit.ceil_div(rows * p.choice.lanes, p.threads)
     or kit.ceil_div(rows, n_rows_block) * (p.cluster or 1)
   p.traffic, p.doc = traffic(p), doc_of(p)
   return g:plan(p)
