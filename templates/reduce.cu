@@ -22,7 +22,7 @@ $(g:head(threads)) {
 //% end
 //% if chosen then
   // lanes that share an output: a power of two, so many that each has work
-  const int log_lanes = log2_between<$(choice.least), kThreads>($(choice.shares));
+  const int log_lanes = $(log_lanes);
   const int lanes = 1 << log_lanes, n_groups = kThreads >> log_lanes;
   const int n_step = $(step_constant); // elements that they take at once
   const int lane = threadIdx.x & (lanes - 1), group = threadIdx.x >> log_lanes;
@@ -37,12 +37,21 @@ $(g:head(threads)) {
 //%   end
   const int lane = threadIdx.x % kLanes, group = threadIdx.x / kLanes;
 //% end
-  const long long n_kept = $(n_kept), n_reduced = $(n_reduced);
+  const long long n_kept = $(n_kept);
+  const $(place_type) n_reduced = $(n_reduced);
 //% if shared then
   // where outputs are few, several blocks share them: each takes a part of what is reduced
+//%   if chosen then
+  unsigned int shares = 1, share = 0, tile = blockIdx.x;
+  if (lanes == kThreads) { // an output a block
+    shares = gridDim.x / (unsigned int)n_kept, share = tile / (unsigned int)n_kept;
+    tile = tile % (unsigned int)n_kept;
+  }
+//%   else
   const unsigned int tiles = (unsigned int)($(tiles_text));
   const unsigned int shares = gridDim.x / tiles, share = blockIdx.x / tiles;
   const long long tile = blockIdx.x % tiles;
+//%   end
   partial *const partials = reinterpret_cast<partial *>(workspace + kCounters);
 //% else
   const long long tile = blockIdx.x;
@@ -71,19 +80,30 @@ $(g:head(threads)) {
   }
 //% end
 //% if odd then
-  // vectors begin at aligned elements, the first one so many elements before the row
-  const int shift = (int)((unsigned long long)$(row_start) % 16) / $(odd_bytes);
+  // what lies before the first and after the last whole vector of a row is on its way, too
+  constexpr int kEdges = $(edges_constant); // elements of it that a lane has
+  const $(place_type) before = min(n_reduced, ($(place_type))$(before));
+  const $(place_type) stop = before + (n_reduced - before) / kVec * kVec;
+  const $(place_type) n_edge = $(edges_mine)before + n_reduced - stop$(edges_else);
+  $(kit.each(edges, "{element} {edge}[kEdges] = {};"))
+#pragma unroll
+  for (int k = 0; k < kEdges; k++) {
+    const $(place_type) at = k * $(lanes_text) + lane;
+    const $(place_type) $(reduced_name) = at < before ? at : stop + at - before;
+    if (at < n_edge) {
+      $(load_edges())
+    }
+  }
 //% end
-  // One step: all loads before the first use. Only $(guarded_doc) need guards.
-  const auto add_step = [&](long long first, bool guarded) {
+  // One step: all loads before the first use. Only the last one may need guards.
+  const auto add_step = [&]($(place_type) first, bool guarded) {
     $(kit.each(moving, "{type} {name}{shape} = {};"))
     $(each_output)
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long $(reduced_name) = $(reduced_text);
+      const $(place_type) $(reduced_name) = $(reduced_text);
       $(skip)
-      if (!guarded || $(reduced_name) < n_reduced) {
-        $(ends)
+      if (!guarded || $(reduced_name) < $(loop_last)) {
 //% if outputs > 1 then
         $(place_kept())
 //% end
@@ -94,10 +114,9 @@ $(g:head(threads)) {
     $(each_output)
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long $(reduced_name) = $(reduced_text);
+      const $(place_type) $(reduced_name) = $(reduced_text);
       $(skip)
-      if (!guarded || $(reduced_name) < n_reduced) {
-        $(ends)
+      if (!guarded || $(reduced_name) < $(loop_last)) {
 //% if outputs > 1 and names_kept then
         $(place_kept())
 //% end
@@ -107,7 +126,6 @@ $(g:head(threads)) {
 //% if vec > 1 then
 #pragma unroll
         for (int e = 0; e < kVec; e++) {
-          $(only_inside)
           $(add_value())
         }
 //% else
@@ -116,18 +134,20 @@ $(g:head(threads)) {
       }
     }
   };
+  $(place_type) first = $(loop_first);
+  for (; first + $(step) <= $(loop_last); first += $(loop_step)) add_step(first, false);
+  if (first < $(loop_last)) add_step(first, true);
 //% if odd then
-  for (long long first = $(loop_first); first < n_reduced; first += $(loop_step)) {
-    if (first < 0 || first + $(step) > n_reduced) {
-      add_step(first, true);
-    } else {
-      add_step(first, false);
+#pragma unroll
+  for (int k = 0; k < kEdges; k++) {
+    const $(place_type) at = k * $(lanes_text) + lane;
+    if (at < n_edge) {
+//%   if names_reduced then
+      const $(place_type) $(reduced_name) = at < before ? at : stop + at - before;
+//%   end
+      $(add_edge())
     }
   }
-//% else
-  long long first = $(loop_first);
-  for (; first + $(step) <= n_reduced; first += $(loop_step)) add_step(first, false);
-  if (first < n_reduced) add_step(first, true);
 //% end
 
 //% if not in_shared then
@@ -144,7 +164,7 @@ $(g:head(threads)) {
     mine[0] = identity();
 #pragma unroll 4
     for (int other = threadIdx.x; other < shares; other += kThreads)
-      mine[0] = combine(mine[0], load_from_l2(&partials[other * tiles + tile]));
+      mine[0] = combine(mine[0], load_from_l2(&partials[other * $(n_tiles) + tile]));
     $(combine)
   }
 //%   end

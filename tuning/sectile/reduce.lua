@@ -7,7 +7,9 @@ local reduce = {}
 
 reduce.COUNTER_BYTES = 4 << 16 -- of a workspace, in front of what blocks leave
 
-local LEAST_BYTES = 32 -- neighbours that the lanes of a row load at once
+local LEAST_BYTES = 32    -- neighbours that the lanes of a row load at once, where it is very short
+local SHORT_BYTES = 64    -- ... where it has as many
+local BUSY_THREADS = 1024 -- of an SM
 
 -- ---- partials ----
 
@@ -318,27 +320,33 @@ function reduce.shares(tiles, blocks, n_reduced, step)
   return ((0 * tiles + blocks) // tiles:max(1)):min(n_reduced // step):max(1)
 end
 
---- How many lanes have a row, chosen at run time: a power of two, so many that each has work, of
---- short rows at least as many as load LEAST_BYTES side by side. What log2_between() takes, the
---- least number and the text of the wanted one, and the number that it gives, for the grid.
+--- How many lanes have a row, chosen at run time: a power of two from `least` to `most`, so many that
+--- each has work; of short rows as many as load SHORT_BYTES side by side; where rows are few, so many
+--- that the GPU is busy.
 ---@param g sectile.Cuda
----@param share integer elements that a lane has at once
----@param vec integer of them, neighbours
----@param bytes integer of an element
----@param many sectile.Expr elements of a row
----@param most integer lanes, those of a block
----@return table with least, shares and lanes
-function reduce.choose_lanes(g, share, vec, bytes, many, most)
-  local shares, least = kit.ceil_div(many, share), 1
-  while 2 * least * vec * bytes <= LEAST_BYTES do
+---@param c table how many rows, and of each how many neighbours that are loaded at once (many):
+--- expressions; of these a lane's share (items) and the bytes of one; least and most lanes
+---@return string log the text of the number's binary logarithm
+---@return sectile.Expr lanes the number
+---@return integer least that it may be
+function reduce.choose_lanes(g, c)
+  local least, log_busy = c.least, 0
+  while 2 * least * c.bytes <= LEAST_BYTES do
     least = 2 * least
   end
-  local lanes, chosen = least, least + 0 * shares
-  while lanes < most do
-    chosen = chosen + lanes * (0 * shares + lanes):lt(shares)
+  while 2 << log_busy <= BUSY_THREADS * g.k.device.sms do
+    log_busy = log_busy + 1
+  end
+  local many, rows = c.many + 0 * c.rows, c.rows + 0 * c.many
+  local wanted = kit.ceil_div(many, c.items):max(many:min(kit.ceil_div(SHORT_BYTES, c.bytes)))
+  local lanes, chosen = least, least + 0 * wanted
+  while lanes < c.most do
+    local few = (0 * many + lanes):lt(many) * (lanes * rows):lt(1 << log_busy)
+    chosen = chosen + lanes * (0 * wanted + lanes):lt(wanted):max(few)
     lanes = 2 * lanes
   end
-  return { least = least, shares = g:text(shares), lanes = chosen }
+  return string.format("log2_lanes<%d, %d>((int)%s, (int)%s, %s, %d)", least, c.most,
+    g:text(wanted, nil, true), g:text(many, nil, true), g:text(rows), log_busy), chosen, least
 end
 
 --- Declarations of the indices of `dims`, the last one fastest, in the number `text`.

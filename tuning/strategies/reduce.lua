@@ -5,6 +5,8 @@
 -- share an output as its elements keep busy, chosen at run time, so that one kernel serves rows of
 -- any length.
 local ODD_VECTOR_BYTES = 16
+local MOST_ELEMENTS = 1 << 30 -- of a row whose lanes are chosen, counted in 32 bits
+local LEAST_STEPS = 4 -- of a row before several blocks share it
 local CHUNK = 16 -- elements that a lane of a short row takes without a branch
 
 -- ---- the numbers of places ----
@@ -144,28 +146,17 @@ local function streams(p, op)
   return kit.map(cuda.parts(op, whole), function(f) return stream(p, op, f or nil) end)
 end
 
--- The statement that loads a stream; where rows start anywhere no vector crosses the row's ends.
-local function load_line(p, x)
-  local each, with = x.path == "elements", binding(p, x.path == "elements")
-  local line = string.format("%s = %s;", each and x.value or x.at, load_text(p, x, with))
-  if not p.odd or not x.many then
-    return line
-  elseif each then
-    return "if (e >= begin && e < end)\n  " .. line
-  end
-  return string.format("if (end - begin < kVec)\n  %s = load_between<%s, kVec>(%s, begin, end);\n"
-    .. "else\n  %s", x.at, x.element, p.g:address(x.op, x.f, with), line)
-end
-
 -- Statements that load `list` at the indices' variables.
 local function load_lines(p, list)
   local lines, elements = {}, {}
   for _, x in ipairs(list) do
-    table.insert(x.path == "elements" and elements or lines, load_line(p, x))
+    local each = x.path == "elements"
+    table.insert(each and elements or lines, string.format("%s = %s;", each and x.value or x.at,
+      load_text(p, x, binding(p, each))))
   end
   if #elements > 0 then
     lines[#lines + 1] = "#pragma unroll\nfor (int e = 0; e < kVec; e++) {\n  "
-      .. string.gsub(kit.concat(elements), "\n", "\n  ") .. "\n}"
+      .. table.concat(elements, "\n  ") .. "\n}"
   end
   return kit.concat(lines)
 end
@@ -213,6 +204,21 @@ local function add_value(p)
   return contribute(p, index, function(x) return x.value end, function(d)
     return d == #p.k.dims and p.vec > 1 and p.names[d] .. " + e" or p.names[d]
   end, binding(p, p.vec > 1))
+end
+
+-- Statements that load what a row's edge has of the streams, by single accesses.
+local function load_edges(p)
+  local with = binding(p)
+  return kit.each(kit.map(p.edges, function(x)
+    local single = { op = x.op, f = x.f, element = x.element, path = "item" }
+    return { edge = x.edge, text = load_text(p, single, with) }
+  end), "{edge}[k] = {text};")
+end
+
+-- The element of the edge that was loaded.
+local function add_edge(p)
+  return contribute(p, "0", function(x) return x.edge and x.edge .. "[k]" or x.value end,
+    function(d) return p.names[d] end, binding(p))
 end
 
 -- Text that stores `value` to field `f` of `op` at the indices' variables, or at those of `with`.
@@ -304,7 +310,7 @@ local function constants(p)
   local out = many and "(tile * kOutputs + output)" or "tile"
   if p.rows then
     local groups, lanes = p.chosen and "n_groups" or "kGroups", p.chosen and "lanes" or "kLanes"
-    p.kept_text = many and out .. " * (long long)kGroups + group" or "tile * " .. groups .. " + group"
+    p.kept_text = many and out .. " * (long long)kGroups + group" or "tile * (long long)" .. groups .. " + group"
     p.reduced_text = "first + (item * " .. lanes .. " + lane)" .. times_vec
     p.n_members, p.n_kept_block = p.lanes, p.threads // p.lanes * p.outputs
     p.step_constant, p.mine_constant = lanes .. " * kItems" .. times_vec, many and "kOutputs" or "1"
@@ -313,8 +319,7 @@ local function constants(p)
       or p.lanes > 32 and "mine[0] = combine_row<kLanes>(mine[0]);"
       or "combine_across<1, kLanes>(mine);"
     p.n_parts = p.lanes > 32 and p.threads // 32 or 0
-    p.tiles_text = p.chosen and string.format("(n_kept + n_groups - 1) >> (%d - log_lanes)",
-      math.tointeger(math.log(p.threads, 2))) or "n_kept"
+    p.tiles_text, p.n_tiles = "n_kept", p.chosen and "n_kept" or "tiles"
     p.lanes_doc = "threads side by side along " .. p.last .. ", that share an output"
     p.groups_doc = "of them, each with outputs of its own"
   else
@@ -341,47 +346,61 @@ local function constants(p)
   end
 end
 
--- How the loop over what is reduced goes; where rows start anywhere, from the last aligned element
--- before the row on, over vectors of which only elements from `begin` to `end` are the row's.
+-- How the loop over what is reduced goes; where rows start anywhere, over their whole vectors.
 local function loop(p)
+  local vec = p.vec
   p.step = p.chosen and "n_step" or "kStep"
-  p.loop_first = p.shared and "share * (long long)" .. p.step or "0"
-  p.loop_step = p.shared and "shares * (long long)" .. p.step or p.step
-  p.guarded_doc = p.odd and "those at the ends of rows" or "the last one"
-  local chunk = math.max(1, CHUNK // p.vec)
+  p.loop_first, p.loop_last = p.odd and "before" or "0", p.odd and "stop" or "n_reduced"
+  p.loop_step = p.step
+  if p.shared then
+    local cast = p.chosen and "(int)" or "(long long)"
+    p.loop_first = (p.odd and "before + " or "") .. cast .. "share * " .. p.step
+    p.loop_step = cast .. "shares * " .. p.step
+  end
+  local chunk = math.max(1, CHUNK // vec)
   p.skip = p.chosen and p.items > chunk
-    and string.format("if (item %% %d == 0 && guarded && %s >= n_reduced) break;", chunk,
-      p.reduced_name) or ""
-  p.ends, p.only_inside = "", ""
-  if p.odd then
-    local with = binding(p)
-    with[2 * #p.k.dims] = 0
-    p.row_start = p.g:address(p.first_odd, nil, with)
-    p.loop_first = p.shared and p.loop_first .. " - shift" or "-shift"
-    p.ends = string.format("const int begin = guarded ? (int)max(-%s, 0ll) : 0;\n"
-      .. "const int end = guarded ? (int)min(n_reduced - %s, (long long)kVec) : kVec;",
-      p.reduced_name, p.reduced_name)
-    p.only_inside = "if (e < begin || e >= end) continue;"
-    for _, op in ipairs(p.odd_ops) do -- several start alike only where all are aligned
-      p.g:need_align(op, #p.odd_ops > 1 and ODD_VECTOR_BYTES or p.odd_bytes)
-    end
+    and string.format("if (item %% %d == 0 && guarded && %s >= %s) break;", chunk, p.reduced_name,
+      p.loop_last) or ""
+end
+
+-- What rows that start anywhere have at their ends: elements of no whole vector.
+local function plan_edges(p)
+  local with = binding(p)
+  with[2 * #p.k.dims] = 0
+  local at = p.g:address(p.first_odd, nil, with)
+  p.before = string.format("(-(unsigned long long)%s %% %d) / %d", at, ODD_VECTOR_BYTES,
+    p.odd_bytes)
+  p.lanes_text = p.chosen and "lanes" or "kLanes"
+  p.edges_constant = kit.ceil_div(2 * (p.vec - 1), p.least_lanes)
+  p.edges_mine, p.edges_else = p.shared and "share == 0 ? " or "", p.shared and " : 0" or ""
+  p.edges = p.moving
+  for _, x in ipairs(p.edges) do
+    x.edge = p.g:name("edge_" .. x.name)
+  end
+  p.load_edges = function() return load_edges(p) end
+  p.add_edge = function() return add_edge(p) end
+  for _, op in ipairs(p.odd_ops) do -- several start alike only where all are aligned
+    p.g:need_align(op, #p.odd_ops > 1 and ODD_VECTOR_BYTES or p.odd_bytes)
   end
 end
 
--- The number of tiles of outputs. Where lanes are chosen at run time, how: p.choice.
+-- The number of tiles of outputs. Where lanes are chosen at run time, how.
 local function count_tiles(p, n_kept, n_reduced)
   local k = p.k
   n_kept, n_reduced = n_kept + 0 * k.extents[1], n_reduced + 0 * k.extents[1]
   if not p.chosen then
+    p.least_lanes = p.lanes
     return kit.ceil_div(n_kept, p.n_kept_block)
   end
   local bytes = 0
   for _, x in ipairs(p.moving) do
     bytes = bytes + (x.f and x.op.record.fields[x.f].bytes or x.op.record.bytes)
   end
-  p.choice = reduce.choose_lanes(p.g, p.items * p.vec, p.vec, math.max(bytes, 1),
-    n_reduced + (p.odd and p.vec - 1 or 0), p.threads)
-  return kit.ceil_div(n_kept * p.choice.lanes, p.threads)
+  p.g:require(n_reduced:le(MOST_ELEMENTS))
+  p.log_lanes, p.lanes_chosen, p.least_lanes = reduce.choose_lanes(p.g, { rows = n_kept, items = p.items, bytes = p.vec * bytes,
+    many = p.odd and n_reduced // p.vec or kit.ceil_div(n_reduced, p.vec),
+    least = p.odd and p.vec // 2 or 1, most = p.threads })
+  return kit.ceil_div(n_kept * p.lanes_chosen, p.threads)
 end
 
 local function names_any(p, dims)
@@ -427,6 +446,7 @@ local function plan(k, c)
     last = k.dims[#k.dims], rows = k.reduced[#k.dims],
   }
   p.lanes = p.chosen and p.threads or c.lanes
+  p.place_type = p.chosen and "int" or "long long"
   p.slots, p.partial_bytes = reduce.slots(g)
   p.definitions = reduce.definitions(p.slots)
   p.each_output = p.outputs > 1
@@ -442,7 +462,7 @@ local function plan(k, c)
   end
   p.odd_bytes = p.odd and ODD_VECTOR_BYTES // p.vec
   constants(p)
-  if not p.rows and (p.odd or p.chosen)
+  if p.odd and (not p.rows or #p.reduced > 1) or p.chosen and not p.rows
     or p.rows and (p.shared and p.lanes < p.threads or p.outputs > 1 and p.lanes > 32) then
     return nil, "the axes are those of another choice of layouts"
   end
@@ -452,8 +472,15 @@ local function plan(k, c)
   local tiles, shares = count_tiles(p, n_kept, n_reduced), 1
   if p.shared then
     local step = p.n_members * p.items * (p.rows and p.vec or 1)
-    shares = reduce.shares(tiles, p.blocks, n_reduced, step)
+    local many = n_reduced + 0 * tiles
+    if p.chosen then
+      many = many * (0 * many + LEAST_STEPS * step):le(many)
+    end
+    shares = reduce.shares(tiles, p.blocks, many, step)
     p.workspace_bytes = reduce.COUNTER_BYTES + p.blocks * p.n_kept_block * p.partial_bytes
+  end
+  if p.odd then
+    plan_edges(p)
   end
   p.grid, p.grid_tiles, p.traffic = tiles * shares, { tiles, shares + 0 * tiles }, traffic(p)
   p.static_shared_bytes = p.n_parts * p.n_kept_block * p.partial_bytes + 16
@@ -543,7 +570,7 @@ local IN_FLIGHT = {
 }
 -- As many lanes as a row keeps busy: for rows of any length.
 local ANY = {
-  "threads == 256 or threads == 512", "blocks == 1 or blocks == 4 * sms", "evict == 'streaming'", "outputs == 1",
+  "threads == 256", "blocks == 1 or blocks == 4 * sms", "evict == 'streaming'", "outputs == 1",
   "start == 'any' or vec == 1 or (vec == fit and n_reduced > 1)",
   "start == 'vector' or loose == 1", "vec > 1 or loose == 0",
 }
@@ -596,7 +623,7 @@ local function axes(k)
     { "vec", { 16, 8, 4, 2, 1 }, key = "vec=", doc = "neighbouring elements in a vector" },
     { "start", rows and { "vector", "any" } or { "vector" }, key = "start=",
       when = "vec * widest == 16",
-      doc = "where rows start: on a whole vector, or anywhere, then their first and last vectors are cut" },
+      doc = "where rows start: on a whole vector, or anywhere, then their ends are taken alone" },
     { "items", { 8, 4, 16, 2, 1 }, key = "items=",
       doc = "vectors along what is reduced, all loads in flight" },
     { "outputs", { 1, 2, 4, 8 }, key = "outputs=", doc = "outputs, or vectors of them, a thread" },

@@ -404,7 +404,7 @@ end
 
 -- How many elements a row may have. Of rows of which the first are held: how many threads have one,
 -- and what they have at once of the rest.
-local function name_length(p, many)
+local function name_length(p, rows, many)
   local bytes, most = 0, p.lanes * p.items * p.along - (p.odd and p.vec - 1 or 0)
   p.next_constant = ""
   if not p.again then
@@ -420,8 +420,8 @@ local function name_length(p, many)
     math.max(1, math.min(p.items, REST_BYTES // (p.vec * bytes))),
     p.vec > 1 and "vectors" or "elements")
   if p.chosen then
-    p.choice = reduce.choose_lanes(p.g, p.items * p.vec, p.vec, bytes,
-      many + (p.odd and p.vec - 1 or 0), p.threads)
+    p.log_lanes, p.lanes_chosen = reduce.choose_lanes(p.g, { rows = rows, items = p.items, bytes = p.vec * bytes,
+      many = kit.ceil_div(many + (p.odd and p.vec - 1 or 0), p.vec), least = 1, most = p.threads })
   end
 end
 
@@ -455,7 +455,7 @@ local function plan(k, c)
   end
   local rows = reduce.count(k, p.kept)
   p.n_rows = g:text(rows)
-  name_length(p, reduce.count(k, p.reduced) + 0 * k.extents[1])
+  name_length(p, rows + 0 * k.extents[1], reduce.count(k, p.reduced) + 0 * k.extents[1])
   plan_row(p)
   p.load = function(list) return row_streams.loads(p, list) end
   p.load_inside = function(list) return row_streams.loads_inside(p, list) end
@@ -472,7 +472,7 @@ local function plan(k, c)
   p.combine_lanes = p.chosen and ", lanes" or ""
   local n_rows_block = p.columns and p.side * p.vec or math.max(p.side, 1)
   rows = rows + 0 * k.extents[1]
-  p.grid = p.chosen and kit.ceil_div(rows * p.choice.lanes, p.threads)
+  p.grid = p.chosen and kit.ceil_div(rows * p.lanes_chosen, p.threads)
     or kit.ceil_div(rows, n_rows_block) * (p.cluster or 1)
   p.traffic, p.doc = traffic(p), doc_of(p)
   return g:plan(p)
