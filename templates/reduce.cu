@@ -38,14 +38,14 @@ $(g:head(threads)) {
   const int lane = threadIdx.x % kLanes, group = threadIdx.x / kLanes;
 //% end
   const long long n_kept = $(n_kept);
-  const $(place_type) n_reduced = $(n_reduced);
+  const $(number) n_reduced = $(n_reduced);
 //% if shared then
   // where outputs are few, several blocks share them: each takes a part of what is reduced
 //%   if chosen then
-  unsigned int shares = 1, share = 0, tile = blockIdx.x;
-  if (lanes == kThreads) { // an output a block
-    shares = gridDim.x / (unsigned int)n_kept, share = tile / (unsigned int)n_kept;
-    tile = tile % (unsigned int)n_kept;
+  unsigned int tiles = gridDim.x, shares = 1, share = 0, tile = blockIdx.x;
+  if (lanes == kThreads) { // a tile is an output
+    tiles = (unsigned int)n_kept;
+    shares = gridDim.x / tiles, share = tile / tiles, tile = tile % tiles;
   }
 //%   else
   const unsigned int tiles = (unsigned int)($(tiles_text));
@@ -82,28 +82,30 @@ $(g:head(threads)) {
 //% if odd then
   // what lies before the first and after the last whole vector of a row is on its way, too
   constexpr int kEdges = $(edges_constant); // elements of it that a lane has
-  const $(place_type) before = min(n_reduced, ($(place_type))$(before));
-  const $(place_type) stop = before + (n_reduced - before) / kVec * kVec;
-  const $(place_type) n_edge = $(edges_mine)before + n_reduced - stop$(edges_else);
+  const $(number) before = min(n_reduced, ($(number))$(before));
+  const $(number) stop = before + (n_reduced - before) / kVec * kVec;
+  const int n_edge = $(edges_mine)(int)(before + n_reduced - stop)$(edges_else);
   $(kit.each(edges, "{element} {edge}[kEdges] = {};"))
 #pragma unroll
   for (int k = 0; k < kEdges; k++) {
-    const $(place_type) at = k * $(lanes_text) + lane;
-    const $(place_type) $(reduced_name) = at < before ? at : stop + at - before;
-    if (at < n_edge) {
+    const int edge = k * $(lanes_text) + lane;
+    if (edge < n_edge) {
+      const $(number) $(reduced_name) = edge < before ? edge : stop + edge - before;
       $(load_edges())
     }
   }
 //% end
   // One step: all loads before the first use. Only the last one may need guards.
-  const auto add_step = [&]($(place_type) first, bool guarded) {
+  const auto add_step = [&]($(number) first, bool guarded) {
+    const int left = (int)($(loop_last) - first); // of the last one
     $(kit.each(moving, "{type} {name}{shape} = {};"))
     $(each_output)
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const $(place_type) $(reduced_name) = $(reduced_text);
+      const int place = $(place_text);
       $(skip)
-      if (!guarded || $(reduced_name) < $(loop_last)) {
+      if (!guarded || place < left) {
+        const $(number) $(reduced_name) = first + place;
 //% if outputs > 1 then
         $(place_kept())
 //% end
@@ -114,13 +116,14 @@ $(g:head(threads)) {
     $(each_output)
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const $(place_type) $(reduced_name) = $(reduced_text);
+      const int place = $(place_text);
       $(skip)
-      if (!guarded || $(reduced_name) < $(loop_last)) {
+      if (!guarded || place < left) {
 //% if outputs > 1 and names_kept then
         $(place_kept())
 //% end
 //% if names_reduced then
+        const $(number) $(reduced_name) = first + place;
         $(place_reduced())
 //% end
 //% if vec > 1 then
@@ -134,16 +137,16 @@ $(g:head(threads)) {
       }
     }
   };
-  $(place_type) first = $(loop_first);
+  $(number) first = $(loop_first);
   for (; first + $(step) <= $(loop_last); first += $(loop_step)) add_step(first, false);
   if (first < $(loop_last)) add_step(first, true);
 //% if odd then
 #pragma unroll
   for (int k = 0; k < kEdges; k++) {
-    const $(place_type) at = k * $(lanes_text) + lane;
-    if (at < n_edge) {
+    const int edge = k * $(lanes_text) + lane;
+    if (edge < n_edge) {
 //%   if names_reduced then
-      const $(place_type) $(reduced_name) = at < before ? at : stop + at - before;
+      const $(number) $(reduced_name) = edge < before ? edge : stop + edge - before;
 //%   end
       $(add_edge())
     }
@@ -164,7 +167,7 @@ $(g:head(threads)) {
     mine[0] = identity();
 #pragma unroll 4
     for (int other = threadIdx.x; other < shares; other += kThreads)
-      mine[0] = combine(mine[0], load_from_l2(&partials[other * $(n_tiles) + tile]));
+      mine[0] = combine(mine[0], load_from_l2(&partials[other * tiles + tile]));
     $(combine)
   }
 //%   end

@@ -27,7 +27,8 @@ $(g:head(threads, cluster)) {
   const long long $(index_name) = blockIdx.x / kBlocks;
 //% elseif chosen then
   // lanes that have a row: a power of two, so many that each has work
-  const int log_lanes = $(log_lanes), lanes = 1 << log_lanes;
+  const int log_lanes = $(log_lanes);
+  const int lanes = 1 << log_lanes;
   const int lane = threadIdx.x & (lanes - 1);
   const long long $(index_name) =
       blockIdx.x * (long long)(kThreads >> log_lanes) + (threadIdx.x >> log_lanes);

@@ -31,19 +31,19 @@ __device__ __forceinline__ partial combine(const partial &one, const partial &ot
 
 // Groups that share an output, of 32 lanes read 4 neighbours along col each, 4 x 1 at once.
 __global__ void __launch_bounds__(256)
-reduce(const float *__restrict__ a, int *__restrict__ at, float *__restrict__ top, long long n_row,
+reduce(const float *__restrict__ a, int *__restrict__ at_, float *__restrict__ top, long long n_row,
        long long n_col) {
   constexpr int kThreads = 256;
   constexpr int kLanes = 32; // threads side by side along col, that share an output
   constexpr int kGroups = kThreads / kLanes; // of them, each with outputs of its own
   constexpr int kVec = 4; // elements of a vector: neighbours along col
   constexpr int kItems = 4; // loads in flight along what is reduced
-  constexpr int kKept = kGroups; // outputs that the block owns
   constexpr int kStep = kLanes * kItems * kVec; // elements of each that it takes at once
   const int lane = threadIdx.x % kLanes, group = threadIdx.x / kLanes;
-  const long long n_kept = n_row, n_reduced = n_col;
+  const long long n_kept = n_row;
+  const long long n_reduced = n_col;
   const long long tile = blockIdx.x;
-  const long long row = min(tile * kGroups + group, n_kept - 1);
+  const long long row = min(tile * (long long)kGroups + group, n_kept - 1);
 
   partial mine[1];
 #pragma unroll
@@ -77,10 +77,9 @@ reduce(const float *__restrict__ a, int *__restrict__ at, float *__restrict__ to
   for (; first + kStep <= n_reduced; first += kStep) add_step(first, false);
   if (first < n_reduced) add_step(first, true);
 
-  // 32 lanes have each output
   combine_across<1, kLanes>(mine);
-  if (lane == 0 && tile * kGroups + group < n_kept) {
-    at[row] = (int)mine[0].at;
+  if (lane == 0 && tile * (long long)kGroups + group < n_kept) {
+    at_[row] = (int)mine[0].at;
     top[row] = mine[0].top;
   }
 }

@@ -38,7 +38,8 @@ reduce(const float *__restrict__ a, float *__restrict__ total, long long n_row, 
   constexpr int kParts = kGroups; // of an output, in shared memory
   __shared__ __align__(16) partial parts[kParts][kKept];
   const int lane = threadIdx.x % kLanes, group = threadIdx.x / kLanes;
-  const long long n_kept = n_col, n_reduced = n_row;
+  const long long n_kept = n_col;
+  const long long n_reduced = n_row;
   // where outputs are few, several blocks share them: each takes a part of what is reduced
   const unsigned int tiles = (unsigned int)((n_kept + kKept - 1) / kKept);
   const unsigned int shares = gridDim.x / tiles, share = blockIdx.x / tiles;
@@ -73,8 +74,8 @@ reduce(const float *__restrict__ a, float *__restrict__ total, long long n_row, 
       }
     }
   };
-  long long first = share * (long long)kStep;
-  for (; first + kStep <= n_reduced; first += shares * (long long)kStep) add_step(first, false);
+  long long first = (long long)share * kStep;
+  for (; first + kStep <= n_reduced; first += (long long)shares * kStep) add_step(first, false);
   if (first < n_reduced) add_step(first, true);
 
   // brings what the threads have to shared memory

@@ -31,12 +31,12 @@ reduce(const float *__restrict__ a, float *__restrict__ top, long long n_row, lo
   constexpr int kGroups = kThreads / kLanes; // of them, each with outputs of its own
   constexpr int kVec = 4; // elements of a vector: neighbours along col
   constexpr int kItems = 4; // loads in flight along what is reduced
-  constexpr int kKept = kGroups; // outputs that the block owns
   constexpr int kStep = kLanes * kItems * kVec; // elements of each that it takes at once
   const int lane = threadIdx.x % kLanes, group = threadIdx.x / kLanes;
-  const long long n_kept = n_row, n_reduced = n_col;
+  const long long n_kept = n_row;
+  const long long n_reduced = n_col;
   const long long tile = blockIdx.x;
-  const long long row = min(tile * kGroups + group, n_kept - 1);
+  const long long row = min(tile * (long long)kGroups + group, n_kept - 1);
 
   partial mine[1];
 #pragma unroll
@@ -69,9 +69,8 @@ reduce(const float *__restrict__ a, float *__restrict__ top, long long n_row, lo
   for (; first + kStep <= n_reduced; first += kStep) add_step(first, false);
   if (first < n_reduced) add_step(first, true);
 
-  // 32 lanes have each output
   combine_across<1, kLanes>(mine);
-  if (lane == 0 && tile * kGroups + group < n_kept) {
+  if (lane == 0 && tile * (long long)kGroups + group < n_kept) {
     top[row] = mine[0].top;
   }
 }

@@ -309,9 +309,9 @@ local function constants(p)
   local times_vec = vec and " * kVec" or ""
   local out = many and "(tile * kOutputs + output)" or "tile"
   if p.rows then
-    local groups, lanes = p.chosen and "n_groups" or "kGroups", p.chosen and "lanes" or "kLanes"
-    p.kept_text = many and out .. " * (long long)kGroups + group" or "tile * (long long)" .. groups .. " + group"
-    p.reduced_text = "first + (item * " .. lanes .. " + lane)" .. times_vec
+    local lanes = p.chosen and "lanes" or "kLanes"
+    p.kept_text = many and out .. " * (long long)kGroups + group" or "tile * " .. (p.chosen and "(long long)n_groups" or "kGroups") .. " + group"
+    p.place_text = (times_vec == "" and "item * %s + lane" or "(item * %s + lane) * kVec"):format(lanes)
     p.n_members, p.n_kept_block = p.lanes, p.threads // p.lanes * p.outputs
     p.step_constant, p.mine_constant = lanes .. " * kItems" .. times_vec, many and "kOutputs" or "1"
     p.in_shared, p.alone, p.is_storing = false, false, "lane == 0 && "
@@ -319,12 +319,12 @@ local function constants(p)
       or p.lanes > 32 and "mine[0] = combine_row<kLanes>(mine[0]);"
       or "combine_across<1, kLanes>(mine);"
     p.n_parts = p.lanes > 32 and p.threads // 32 or 0
-    p.tiles_text, p.n_tiles = "n_kept", p.chosen and "n_kept" or "tiles"
+    p.tiles_text = "n_kept"
     p.lanes_doc = "threads side by side along " .. p.last .. ", that share an output"
     p.groups_doc = "of them, each with outputs of its own"
   else
     p.kept_text = string.format("(%s * kLanes + lane)%s", out, times_vec)
-    p.reduced_text = "first + item * kGroups + group"
+    p.place_text = "item * kGroups + group"
     p.member, p.members, p.n_members = "group", "kGroups", p.threads // p.lanes
     p.kept_constant, p.n_kept_block = "kLanes" .. times_vec .. (many and " * kOutputs" or ""),
       p.lanes * p.vec * p.outputs
@@ -353,14 +353,12 @@ local function loop(p)
   p.loop_first, p.loop_last = p.odd and "before" or "0", p.odd and "stop" or "n_reduced"
   p.loop_step = p.step
   if p.shared then
-    local cast = p.chosen and "(int)" or "(long long)"
-    p.loop_first = (p.odd and "before + " or "") .. cast .. "share * " .. p.step
-    p.loop_step = cast .. "shares * " .. p.step
+    local times = p.chosen and " * n_step" or " * (long long)kStep"
+    p.loop_first, p.loop_step = (p.odd and "before + " or "") .. "share" .. times, "shares" .. times
   end
   local chunk = math.max(1, CHUNK // vec)
   p.skip = p.chosen and p.items > chunk
-    and string.format("if (item %% %d == 0 && guarded && %s >= %s) break;", chunk, p.reduced_name,
-      p.loop_last) or ""
+    and string.format("if (item %% %d == 0 && guarded && place >= left) break;", chunk) or ""
 end
 
 -- What rows that start anywhere have at their ends: elements of no whole vector.
@@ -446,7 +444,7 @@ local function plan(k, c)
     last = k.dims[#k.dims], rows = k.reduced[#k.dims],
   }
   p.lanes = p.chosen and p.threads or c.lanes
-  p.place_type = p.chosen and "int" or "long long"
+  p.number = p.chosen and "int" or "long long" -- of elements that are reduced
   p.slots, p.partial_bytes = reduce.slots(g)
   p.definitions = reduce.definitions(p.slots)
   p.each_output = p.outputs > 1
