@@ -31,7 +31,7 @@ __device__ __forceinline__ partial combine(const partial &one, const partial &ot
 
 // Groups that share an output, of 32 lanes read 4 neighbours along col each, 4 x 1 at once.
 __global__ void __launch_bounds__(256)
-reduce(const float *__restrict__ a, int *__restrict__ at_, float *__restrict__ top, long long n_row,
+reduce(const float *__restrict__ a, int *__restrict__ at, float *__restrict__ top, long long n_row,
        long long n_col) {
   constexpr int kThreads = 256;
   constexpr int kLanes = 32; // threads side by side along col, that share an output
@@ -43,7 +43,7 @@ reduce(const float *__restrict__ a, int *__restrict__ at_, float *__restrict__ t
   const long long n_kept = n_row;
   const long long n_reduced = n_col;
   const long long tile = blockIdx.x;
-  const long long row = min(tile * (long long)kGroups + group, n_kept - 1);
+  const long long row = min(tile * kGroups + group, n_kept - 1);
 
   partial mine[1];
 #pragma unroll
@@ -51,18 +51,21 @@ reduce(const float *__restrict__ a, int *__restrict__ at_, float *__restrict__ t
 
   // One step: all loads before the first use. Only the last one may need guards.
   const auto add_step = [&](long long first, bool guarded) {
+    const int left = (int)(n_reduced - first); // of the last one
     vec<float, kVec> a_v[kItems] = {};
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long col = first + (item * kLanes + lane) * kVec;
-      if (!guarded || col < n_reduced) {
+      const int place = (item * kLanes + lane) * kVec;
+      if (!guarded || place < left) {
+        const long long col = first + place;
         a_v[item] = load<vec<float, kVec>, 16>(&a[n_col * row + col]);
       }
     }
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long col = first + (item * kLanes + lane) * kVec;
-      if (!guarded || col < n_reduced) {
+      const int place = (item * kLanes + lane) * kVec;
+      if (!guarded || place < left) {
+        const long long col = first + place;
 #pragma unroll
         for (int e = 0; e < kVec; e++) {
           float at_e;
@@ -78,8 +81,8 @@ reduce(const float *__restrict__ a, int *__restrict__ at_, float *__restrict__ t
   if (first < n_reduced) add_step(first, true);
 
   combine_across<1, kLanes>(mine);
-  if (lane == 0 && tile * (long long)kGroups + group < n_kept) {
-    at_[row] = (int)mine[0].at;
+  if (lane == 0 && tile * kGroups + group < n_kept) {
+    at[row] = (int)mine[0].at;
     top[row] = mine[0].top;
   }
 }

@@ -53,18 +53,20 @@ reduce(const float *__restrict__ a, float *__restrict__ total, long long n_row, 
 
   // One step: all loads before the first use. Only the last one may need guards.
   const auto add_step = [&](long long first, bool guarded) {
+    const int left = (int)(n_reduced - first); // of the last one
     vec<float, kVec> a_v[kItems] = {};
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long row = first + item * kGroups + group;
-      if (!guarded || row < n_reduced) {
+      const int place = item * kGroups + group;
+      if (!guarded || place < left) {
+        const long long row = first + place;
         a_v[item] = load_streaming<vec<float, kVec>, 16>(&a[n_col * row + col]);
       }
     }
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long row = first + item * kGroups + group;
-      if (!guarded || row < n_reduced) {
+      const int place = item * kGroups + group;
+      if (!guarded || place < left) {
 #pragma unroll
         for (int e = 0; e < kVec; e++) {
           float total_e;
@@ -74,8 +76,8 @@ reduce(const float *__restrict__ a, float *__restrict__ total, long long n_row, 
       }
     }
   };
-  long long first = (long long)share * kStep;
-  for (; first + kStep <= n_reduced; first += (long long)shares * kStep) add_step(first, false);
+  long long first = share * (long long)kStep;
+  for (; first + kStep <= n_reduced; first += shares * (long long)kStep) add_step(first, false);
   if (first < n_reduced) add_step(first, true);
 
   // brings what the threads have to shared memory

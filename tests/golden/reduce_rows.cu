@@ -36,7 +36,7 @@ reduce(const float *__restrict__ a, float *__restrict__ top, long long n_row, lo
   const long long n_kept = n_row;
   const long long n_reduced = n_col;
   const long long tile = blockIdx.x;
-  const long long row = min(tile * (long long)kGroups + group, n_kept - 1);
+  const long long row = min(tile * kGroups + group, n_kept - 1);
 
   partial mine[1];
 #pragma unroll
@@ -44,18 +44,20 @@ reduce(const float *__restrict__ a, float *__restrict__ top, long long n_row, lo
 
   // One step: all loads before the first use. Only the last one may need guards.
   const auto add_step = [&](long long first, bool guarded) {
+    const int left = (int)(n_reduced - first); // of the last one
     vec<float, kVec> a_v[kItems] = {};
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long col = first + (item * kLanes + lane) * kVec;
-      if (!guarded || col < n_reduced) {
+      const int place = (item * kLanes + lane) * kVec;
+      if (!guarded || place < left) {
+        const long long col = first + place;
         a_v[item] = load<vec<float, kVec>, 16>(&a[n_col * row + col]);
       }
     }
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long col = first + (item * kLanes + lane) * kVec;
-      if (!guarded || col < n_reduced) {
+      const int place = (item * kLanes + lane) * kVec;
+      if (!guarded || place < left) {
 #pragma unroll
         for (int e = 0; e < kVec; e++) {
           float top_e;
@@ -70,7 +72,7 @@ reduce(const float *__restrict__ a, float *__restrict__ top, long long n_row, lo
   if (first < n_reduced) add_step(first, true);
 
   combine_across<1, kLanes>(mine);
-  if (lane == 0 && tile * (long long)kGroups + group < n_kept) {
+  if (lane == 0 && tile * kGroups + group < n_kept) {
     top[row] = mine[0].top;
   }
 }

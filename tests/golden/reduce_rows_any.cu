@@ -36,7 +36,7 @@ reduce(const float *__restrict__ a, float *__restrict__ total, long long n_row, 
   const long long n_kept = n_row;
   const long long n_reduced = n_col;
   const long long tile = blockIdx.x;
-  const long long row = min(tile * (long long)kGroups + group, n_kept - 1);
+  const long long row = min(tile * kGroups + group, n_kept - 1);
 
   partial mine[1];
 #pragma unroll
@@ -47,30 +47,32 @@ reduce(const float *__restrict__ a, float *__restrict__ total, long long n_row, 
   const long long before =
       min(n_reduced, (long long)(-(unsigned long long)&a[n_col * row] % 16) / 4);
   const long long stop = before + (n_reduced - before) / kVec * kVec;
-  const long long n_edge = before + n_reduced - stop;
+  const int n_edge = (int)(before + n_reduced - stop);
   float edge_a_v[kEdges] = {};
 #pragma unroll
   for (int k = 0; k < kEdges; k++) {
-    const long long at = k * kLanes + lane;
-    const long long col = at < before ? at : stop + at - before;
-    if (at < n_edge) {
+    const int edge = k * kLanes + lane;
+    if (edge < n_edge) {
+      const long long col = edge < before ? edge : stop + edge - before;
       edge_a_v[k] = __ldg(&a[n_col * row + col]);
     }
   }
   // One step: all loads before the first use. Only the last one may need guards.
   const auto add_step = [&](long long first, bool guarded) {
+    const int left = (int)(stop - first); // of the last one
     vec<float, kVec> a_v[kItems] = {};
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long col = first + (item * kLanes + lane) * kVec;
-      if (!guarded || col < stop) {
+      const int place = (item * kLanes + lane) * kVec;
+      if (!guarded || place < left) {
+        const long long col = first + place;
         a_v[item] = load<vec<float, kVec>, 16>(&a[n_col * row + col]);
       }
     }
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long col = first + (item * kLanes + lane) * kVec;
-      if (!guarded || col < stop) {
+      const int place = (item * kLanes + lane) * kVec;
+      if (!guarded || place < left) {
 #pragma unroll
         for (int e = 0; e < kVec; e++) {
           float total_e;
@@ -85,8 +87,8 @@ reduce(const float *__restrict__ a, float *__restrict__ total, long long n_row, 
   if (first < stop) add_step(first, true);
 #pragma unroll
   for (int k = 0; k < kEdges; k++) {
-    const long long at = k * kLanes + lane;
-    if (at < n_edge) {
+    const int edge = k * kLanes + lane;
+    if (edge < n_edge) {
       float total_e;
       compute(edge_a_v[k], total_e);
       mine[0] = combine(mine[0], {total_e});
@@ -94,7 +96,7 @@ reduce(const float *__restrict__ a, float *__restrict__ total, long long n_row, 
   }
 
   mine[0] = combine_row<kLanes>(mine[0]);
-  if (lane == 0 && tile * (long long)kGroups + group < n_kept) {
+  if (lane == 0 && tile * kGroups + group < n_kept) {
     total[row] = mine[0].total;
   }
 }

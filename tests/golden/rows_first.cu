@@ -64,7 +64,8 @@ rows(const float *__restrict__ x, float *__restrict__ y, long long n_row, long l
   // lanes that have a row: a power of two, so many that each has work
   const int log_lanes =
       log2_lanes<2, 128>((int)(max(((n_col + 2) >> 4) + 1, min(((n_col + 2) >> 2) + 1, 4LL))),
-      (int)(((n_col + 2) >> 2) + 1), n_row, 17), lanes = 1 << log_lanes;
+      (int)(((n_col + 2) >> 2) + 1), n_row, 17);
+  const int lanes = 1 << log_lanes;
   const int lane = threadIdx.x & (lanes - 1);
   const long long row_index =
       blockIdx.x * (long long)(kThreads >> log_lanes) + (threadIdx.x >> log_lanes);
