@@ -7,7 +7,7 @@ $(step.definitions)
 //%   end
 //% end
 $(kit.comment(doc))
-$(g:head(threads, cluster)) {
+$(g:head(bounds, cluster)) {
   constexpr int kThreads = $(threads);
   constexpr int kLanes = $(lanes); // threads that have a $(line)
 //% if vec > 1 then

@@ -475,6 +475,9 @@ local function plan(k, c)
   p.grid = p.chosen and kit.ceil_div(rows * p.lanes_chosen, p.threads)
     or kit.ceil_div(rows, n_rows_block) * (p.cluster or 1)
   p.traffic, p.doc = traffic(p), doc_of(p)
+  -- what elements are kept lies in predicates, of which ptxas would spill some to fit more blocks
+  local fewer = p.first and c.threads < 1024 and kit.any(g.outputs, function(op) return op.keeps end)
+  p.bounds = fewer and string.format("%d, %d", c.threads, 1024 // c.threads) or c.threads
   return g:plan(p)
 end
 
