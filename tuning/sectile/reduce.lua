@@ -320,9 +320,9 @@ function reduce.shares(tiles, blocks, n_reduced, step)
   return ((0 * tiles + blocks) // tiles:max(1)):min(n_reduced // step):max(1)
 end
 
---- How many lanes have a row, chosen at run time: a power of two from `least` to `most`, so many that
---- each has work; of short rows as many as load SHORT_BYTES side by side; where rows are few, so many
---- that the GPU is busy.
+--- How many lanes have a row, chosen at run time: a power of two from `least` to `most`, so many
+--- that each has work; of short rows as many as load SHORT_BYTES side by side; where rows are few,
+--- so many that the GPU is busy.
 ---@param g sectile.Cuda
 ---@param c table how many rows, and of each how many neighbours that are loaded at once (many):
 --- expressions; of these a lane's share (items) and the bytes of one; least and most lanes

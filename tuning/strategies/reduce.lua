@@ -1,9 +1,9 @@
 -- reduce: some modes are summed (or their largest or smallest element is found). The lanes of a
 -- group run along the fastest mode of the inputs, whether it is kept or reduced; the groups of a
 -- block run along the other kind. Places of the kept modes are numbered through, and so are those
--- of the reduced ones, so that any number of either is dealt out alike. With lanes=any as many lanes
--- share an output as its elements keep busy, chosen at run time, so that one kernel serves rows of
--- any length.
+-- of the reduced ones, so that any number of either is dealt out alike. With lanes=any as many
+-- lanes share an output as its elements keep busy, chosen at run time, so that one kernel serves
+-- rows of any length.
 local ODD_VECTOR_BYTES = 16
 local MOST_ELEMENTS = 1 << 30 -- of a row whose lanes are chosen, counted in 32 bits
 local LEAST_STEPS = 4 -- of a row before several blocks share it
@@ -310,8 +310,9 @@ local function constants(p)
   local out = many and "(tile * kOutputs + output)" or "tile"
   if p.rows then
     local lanes = p.chosen and "lanes" or "kLanes"
-    p.kept_text = many and out .. " * (long long)kGroups + group" or "tile * " .. (p.chosen and "(long long)n_groups" or "kGroups") .. " + group"
-    p.place_text = (times_vec == "" and "item * %s + lane" or "(item * %s + lane) * kVec"):format(lanes)
+    p.kept_text = many and out .. " * (long long)kGroups + group"
+      or p.chosen and "tile * (long long)n_groups + group" or "tile * kGroups + group"
+    p.place_text = string.format(vec and "(item * %s + lane) * kVec" or "item * %s + lane", lanes)
     p.n_members, p.n_kept_block = p.lanes, p.threads // p.lanes * p.outputs
     p.step_constant, p.mine_constant = lanes .. " * kItems" .. times_vec, many and "kOutputs" or "1"
     p.in_shared, p.alone, p.is_storing = false, false, "lane == 0 && "
@@ -395,10 +396,41 @@ local function count_tiles(p, n_kept, n_reduced)
     bytes = bytes + (x.f and x.op.record.fields[x.f].bytes or x.op.record.bytes)
   end
   p.g:require(n_reduced:le(MOST_ELEMENTS))
-  p.log_lanes, p.lanes_chosen, p.least_lanes = reduce.choose_lanes(p.g, { rows = n_kept, items = p.items, bytes = p.vec * bytes,
-    many = p.odd and n_reduced // p.vec or kit.ceil_div(n_reduced, p.vec),
-    least = p.odd and p.vec // 2 or 1, most = p.threads })
-  return kit.ceil_div(n_kept * p.lanes_chosen, p.threads)
+  local log, lanes, least = reduce.choose_lanes(p.g, {
+    rows = n_kept, many = p.odd and n_reduced // p.vec or kit.ceil_div(n_reduced, p.vec),
+    items = p.items, bytes = p.vec * bytes, least = p.odd and p.vec // 2 or 1, most = p.threads,
+  })
+  p.log_lanes, p.least_lanes = log, least
+  return kit.ceil_div(n_kept * lanes, p.threads)
+end
+
+-- Tiles of outputs, and the blocks that share each.
+local function plan_grid(p, n_kept, n_reduced)
+  local tiles, shares = count_tiles(p, n_kept, n_reduced), 1
+  if p.shared then
+    local step, many = p.n_members * p.items * (p.rows and p.vec or 1), n_reduced + 0 * tiles
+    if p.chosen then
+      many = many * (0 * many + LEAST_STEPS * step):le(many)
+    end
+    shares = reduce.shares(tiles, p.blocks, many, step)
+    p.workspace_bytes = reduce.COUNTER_BYTES + p.blocks * p.n_kept_block * p.partial_bytes
+  end
+  p.grid, p.grid_tiles = tiles * shares, { tiles, shares + 0 * tiles }
+  p.static_shared_bytes = p.n_parts * p.n_kept_block * p.partial_bytes + 16
+end
+
+-- Are the axes those of another choice of layouts, by which the constraints were checked?
+local function is_other(p)
+  return (p.odd or p.chosen) and not p.rows or p.odd and #p.reduced > 1
+    or p.rows and (p.shared and p.lanes < p.threads or p.outputs > 1 and p.lanes > 32)
+end
+
+local function doc_of(p)
+  local who = p.chosen and "As many lanes as an output keeps busy"
+    or string.format(p.rows and "Groups that share an output, of %d lanes" or "Groups of %d lanes",
+      p.lanes)
+  return string.format("%s read %d neighbours along %s each, %d x %d at once.", who, p.vec, p.last,
+    p.items, p.outputs)
 end
 
 local function names_any(p, dims)
@@ -460,28 +492,16 @@ local function plan(k, c)
   end
   p.odd_bytes = p.odd and ODD_VECTOR_BYTES // p.vec
   constants(p)
-  if p.odd and (not p.rows or #p.reduced > 1) or p.chosen and not p.rows
-    or p.rows and (p.shared and p.lanes < p.threads or p.outputs > 1 and p.lanes > 32) then
+  if is_other(p) then
     return nil, "the axes are those of another choice of layouts"
   end
   loop(p)
   local n_kept, n_reduced = reduce.count(k, p.kept), reduce.count(k, p.reduced)
   p.n_kept, p.n_reduced = g:text(n_kept), g:text(n_reduced)
-  local tiles, shares = count_tiles(p, n_kept, n_reduced), 1
-  if p.shared then
-    local step = p.n_members * p.items * (p.rows and p.vec or 1)
-    local many = n_reduced + 0 * tiles
-    if p.chosen then
-      many = many * (0 * many + LEAST_STEPS * step):le(many)
-    end
-    shares = reduce.shares(tiles, p.blocks, many, step)
-    p.workspace_bytes = reduce.COUNTER_BYTES + p.blocks * p.n_kept_block * p.partial_bytes
-  end
+  plan_grid(p, n_kept, n_reduced)
   if p.odd then
     plan_edges(p)
   end
-  p.grid, p.grid_tiles, p.traffic = tiles * shares, { tiles, shares + 0 * tiles }, traffic(p)
-  p.static_shared_bytes = p.n_parts * p.n_kept_block * p.partial_bytes + 16
   local clamp = (p.rows or p.vec == 1) and "n_kept - 1" or "n_kept - kVec"
   p.place_kept = function(text)
     return unravel(p, p.kept, text or string.format("min(%s, %s)", p.kept_text, clamp))
@@ -493,9 +513,7 @@ local function plan(k, c)
   p.add_value = function() return add_value(p) end
   set_stores(p)
   p.names_kept = names_any(p, p.kept)
-  p.doc = string.format("%s read %d neighbours along %s each, %d x %d at once.",
-    p.chosen and "As many lanes as an output keeps busy"
-      or (p.rows and "Groups that share an output, of " or "Groups of ") .. p.lanes .. " lanes", p.vec, p.last, p.items, p.outputs)
+  p.traffic, p.doc = traffic(p), doc_of(p)
   p.p = p
   return g:plan(p)
 end
@@ -596,13 +614,15 @@ local COLUMNS = {
 
 local function where(k)
   local rows, list = k.reduced[#k.dims], kit.append({}, table.unpack(IN_FLIGHT))
-  local fixed = kit.append(kit.append({}, table.unpack(FIXED)), table.unpack(rows and ROWS or COLUMNS))
-  for _, condition in ipairs(fixed) do
-    list[#list + 1] = rows and "lanes == 'any' or (" .. condition .. ")" or condition
+  local function add(format, conditions)
+    for _, condition in ipairs(conditions) do
+      list[#list + 1] = string.format(format, condition)
+    end
   end
-  for _, condition in ipairs(rows and ANY or {}) do
-    list[#list + 1] = "lanes ~= 'any' or (" .. condition .. ")"
-  end
+  local fixed = rows and "lanes == 'any' or (%s)" or "%s"
+  add(fixed, FIXED)
+  add(fixed, rows and ROWS or COLUMNS)
+  add("lanes ~= 'any' or (%s)", rows and ANY or {})
   return list
 end
 

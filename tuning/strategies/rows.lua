@@ -420,7 +420,8 @@ local function name_length(p, rows, many)
     math.max(1, math.min(p.items, REST_BYTES // (p.vec * bytes))),
     p.vec > 1 and "vectors" or "elements")
   if p.chosen then
-    p.log_lanes, p.lanes_chosen = reduce.choose_lanes(p.g, { rows = rows, items = p.items, bytes = p.vec * bytes,
+    p.log_lanes, p.lanes_chosen = reduce.choose_lanes(p.g, {
+      rows = rows, items = p.items, bytes = p.vec * bytes,
       many = kit.ceil_div(many + (p.odd and p.vec - 1 or 0), p.vec), least = 1, most = p.threads })
   end
 end
@@ -476,7 +477,8 @@ local function plan(k, c)
     or kit.ceil_div(rows, n_rows_block) * (p.cluster or 1)
   p.traffic, p.doc = traffic(p), doc_of(p)
   -- what elements are kept lies in predicates, of which ptxas would spill some to fit more blocks
-  local fewer = p.first and c.threads < 1024 and kit.any(g.outputs, function(op) return op.keeps end)
+  local fewer = p.first and c.threads < 1024
+    and kit.any(g.outputs, function(op) return op.keeps end)
   p.bounds = fewer and string.format("%d, %d", c.threads, 1024 // c.threads) or c.threads
   return g:plan(p)
 end
