@@ -11,8 +11,9 @@
  * is taken to order them: a race may be missed there, none is invented. Warps of one block conflict
  * where nothing orders them, blocks always, but for those of a cluster before and after one of its
  * barriers, which release and acquire all memory, and where flags and fences order them
- * (ptx_blocks.c). A store that leaves the bytes as they were is no race; where nothing orders it
- * and the other writer, it is a warning. Atomic operations do not conflict with each other within
+ * (ptx_blocks.c). A store that leaves the bytes as they were is no race (where a launch is to say
+ * all that is wrong, only of two that store one value); where nothing orders it and the other
+ * writer, it is a warning. Atomic operations do not conflict with each other within
  * the scope of both; a plain access does with one of another warp. Strong accesses (volatile,
  * relaxed) are for other blocks what atomic operations are; within a block they are not looked at.
  * Accesses to another block's shared memory (ptx_cluster.c) are ordered by the cluster's barriers
@@ -258,7 +259,7 @@ static bool write_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
                           const ptx_part *part, int lane, ptx_last_access *t, bool changed) {
   const uint64_t me = record_of(x, part, (unsigned)x->warp->index);
   const bool races = unordered(x, t->write, me) && (part->shared || !strong_here(x, t->write));
-  if (!changed) { /* both wrote one value, which either may read */
+  if (!changed && (races || x->launch->findings == NULL)) { /* either may read the one value */
     if (races) {
       warn_same_value(x, u, acc, part, lane, t->write);
     }
@@ -427,6 +428,7 @@ bool sct_ptx_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const pt
   const uint64_t me = record_of(x, part, (unsigned)x->warp->index);
   const uint64_t base = me >> 32 << 32 | (uint64_t)(ordered & EPOCHS) << WHO_BITS;
   const bool plain = acc->dir != PTX_ATOMIC && (u->op & (PTX_MEM_NC | PTX_MEM_STRONG)) == 0;
+  const uint32_t counts = x->launch->findings != NULL ? PTX_ALL : changed;
   const uint64_t many = plain ? read_by_many(x, acc, part) : 0;
   for (uint32_t m = part->mask; m != 0; m &= m - 1) {
     const int i = ptx_first_lane(m);
@@ -439,7 +441,7 @@ bool sct_ptx_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const pt
         continue;
       }
       if (plain && settled(t->write, me, base) && settled(t->read, me, base)) {
-        *(write ? &t->write : &t->read) = write && !(changed >> i & 1) ? t->write : me;
+        *(write ? &t->write : &t->read) = write && !(counts >> i & 1) ? t->write : me;
         continue;
       }
       x->touch = touches != NULL ? &touches[g] : NULL;
@@ -448,11 +450,11 @@ bool sct_ptx_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const pt
       }
     }
   }
-  if (part->shared && part->origin == 0 && !sct_ptx_race_warp(x, u, acc, part, changed)) {
+  if (part->shared && part->origin == 0 && !sct_ptx_race_warp(x, u, acc, part, changed, counts)) {
     return false;
   }
   if (touches != NULL) {
-    sct_ptx_touch(x, u, acc, part, changed);
+    sct_ptx_touch(x, u, acc, part);
   }
   return true;
 }

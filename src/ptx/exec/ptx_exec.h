@@ -662,9 +662,10 @@ static inline void ptx_count_shared(ptx_exec *x, const ptx_uop *u, const ptx_acc
 bool sct_ptx_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
                   uint32_t changed);
 
-/* Races among the lanes of a warp in shared memory (ptx_race_warp.c). */
+/* Races among the lanes of a warp in shared memory (ptx_race_warp.c). A store of the lanes in
+ * `counts` is one for those that read; one that changes nothing is none for other writers. */
 bool sct_ptx_race_warp(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
-                       uint32_t changed);
+                       uint32_t changed, uint32_t counts);
 
 /* What the lanes of `w` did before and what they do from here on is ordered. */
 static inline void ptx_sync_lanes(ptx_exec *x, ptx_warp *w) {
@@ -685,8 +686,8 @@ ptx_findings *sct_ptx_findings_new(int most); /* NULL if that is 0 */
 void sct_ptx_findings_add(ptx_findings *f, const sct_ptx_diag *d);
 void sct_ptx_findings_end(sct_ptx_result *out, ptx_findings *f); /* frees it; accepts NULL */
 /* After an access, with findings: remembers its instruction. */
-void sct_ptx_touch(const ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
-                   uint32_t changed);
+void sct_ptx_touch(const ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
+                   const ptx_part *part);
 /* A load brings undefined values to the lanes of a slot; what is computed from them is, too. */
 void sct_ptx_origin_set(ptx_exec *x, const ptx_uop *u, uint32_t slot, uint32_t lanes);
 void sct_ptx_origin_pass(ptx_exec *x, const ptx_uop *u, uint32_t lanes);
