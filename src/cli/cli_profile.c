@@ -277,6 +277,36 @@ static sct_status write_launches(void *ctx, int ordinal, const char *path, sct_e
   return sct_count_launches(c->report, c->manifest, ordinal, path, err);
 }
 
+/* Launches whose accurate arithmetic takes time are run once more with what --use_fast_math makes
+ * of it: the difference is what it costs. Other inputs of a branch may be taken then, so it is an
+ * estimate; what does not compile or run so is left out. */
+static void find_fast(sct_count_report *report, const sct_count_manifest *manifest,
+                      const cli_args *args, const sct_device_desc *device) {
+  static const char fast_math[] = "--use_fast_math";
+  bool any = false;
+  SCT_SCOPED(sct_count_report) fast = {0};
+  sct_error ignored;
+  for (int k = 0; k < report->n_rows; k++) {
+    any = any || (!report->rows[k].problem && sct_count_is_slow(&report->rows[k], device));
+  }
+  for (int k = 0; k < args->nvrtc.n; k++) {
+    any = any && strcmp(args->nvrtc.items[k], fast_math) != 0;
+  }
+  cli_args with = *args;
+  any = any && with.nvrtc.n < SCT_COUNT(with.nvrtc.items);
+  if (any) {
+    with.nvrtc.items[with.nvrtc.n++] = fast_math;
+  }
+  if (!any || cli_count_run(&fast, manifest, &with, false, device, &ignored) != SCT_OK) {
+    return;
+  }
+  for (int k = 0; k < report->n_rows; k++) {
+    sct_count_row *row = &report->rows[k];
+    row->has_fast = !row->problem && !fast.rows[k].problem && fast.rows[k].has_demand;
+    row->fast = fast.rows[k].demand;
+  }
+}
+
 static sct_status profile_file(const cli_args *args, const sct_device_desc *device,
                                const json_t *baseline, sct_error *err) {
   sct_count_manifest manifest;
@@ -289,6 +319,7 @@ static sct_status profile_file(const cli_args *args, const sct_device_desc *devi
   sct_status status = cli_count_run(&report, &manifest, args, true, device, err);
   if (status == SCT_OK) {
     counted both = {&manifest, &report};
+    find_fast(&report, &manifest, args, device);
     status = cli_profile_print(args, &report, device, baseline, write_launches, &both, err);
     cli_count_problems(args, &report);
     status = status == SCT_OK && report.n_failed > 0 ? SCT_ENOTVERIFIED : status;

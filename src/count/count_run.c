@@ -356,6 +356,7 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
       .no_races = true,
       .lenient_exits = true,
       .coalescing = r->opts->coalescing,
+      .per_buffer = r->opts->device != NULL,
       .per_instruction = r->opts->per_instruction || r->causes[r->kernel_of[i]] != NULL};
   memcpy(opts.grid, c->grid, sizeof(opts.grid));
   memcpy(opts.block, c->block, sizeof(opts.block));
@@ -395,6 +396,11 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
   row->n_insts = result.n_insts;
   row->traffic = result.traffic;
   count_demand(row);
+  if (r->opts->device) {
+    count_spills(row, r->s->module, r->s->compiled.cubin, r->s->compiled.cubin_bytes);
+    count_local(row, r->opts->device);
+    count_atomics(row, r->s->memory, r->s->addresses.of, r->m->n_buffers);
+  }
   if (status == SCT_OK && result.diag.kind != SCT_PTX_CLEAN) {
     SCT_SCOPED(sct_str) text = {0};
     sct_ptx_diag_print(&text, &result.diag);

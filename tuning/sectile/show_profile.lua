@@ -49,6 +49,9 @@ function sections.speed(out, c, look)
     return
   end
   local limit = "limit: " .. s.limiter .. (s.limit ~= "issue" and " (" .. s.limit .. ")" or "")
+  if s.balanced then
+    limit = limit .. "; balanced: the other of memory and compute takes nearly as long"
+  end
   if s.limit == look.inflight and s.flight_bytes > 0 then
     limit = limit .. ": loads of an SM can have " .. si(s.flight_bytes, "B on their way, ")
       .. si(device.inflight_bytes, "B keep DRAM busy")
@@ -175,15 +178,14 @@ function sections.source(out, c, look)
 end
 
 function sections.issues(out, c)
-  local first = {}
+  local launch_ns = c.speed and c.speed.launch_ns
   if #c.issues == 0 then
     out:put("  issues      none that the rules know\n")
   end
   for k, issue in ipairs(c.issues) do
     local place = issue.file ~= "" and string.format("%s:%d", units.base_name(issue.file),
       issue.line) or nil
-    out:issue(k, issue, place, first[issue.id])
-    first[issue.id] = first[issue.id] or k
+    out:issue(k, issue, place, launch_ns)
   end
 end
 
