@@ -128,9 +128,9 @@ typedef struct sct_count_row {
   double sectors_error;      /* of the demand and of the coalescing, relative; 0: of all blocks */
   const char *source; /* text that stands for the file "source" of lines; NULL: they are of files */
   int registers;      /* a thread; 0: not known */
-  int64_t static_shared_bytes; /* a block */
-  int64_t shared_bytes;        /* dynamic, a block */
-  sct_ptx_traffic traffic;     /* of the caches of sct_count_opts.device */
+  int64_t static_shared_bytes;   /* a block */
+  int64_t shared_bytes;          /* dynamic, a block */
+  sct_ptx_traffic traffic;       /* of the caches of sct_count_opts.device */
   int spill_loads, spill_stores; /* instructions that machine code has for registers that do not
                                     fit: of each, bytes a thread */
   int64_t local_bytes;           /* arrays of a thread in local memory */
@@ -139,8 +139,8 @@ typedef struct sct_count_row {
   sct_demand local;              /* of it, what local memory asks for */
   bool has_fast;                 /* false: the next is not known */
   sct_demand fast;               /* as compiled with --use_fast_math */
-  const sct_spec *spec;        /* whose candidate it is; NULL: a launch of a file */
-  sct_coalescing coalescing;   /* with has_demand, of a spec's candidate */
+  const sct_spec *spec;          /* whose candidate it is; NULL: a launch of a file */
+  sct_coalescing coalescing;     /* with has_demand, of a spec's candidate */
 } sct_count_row;
 
 typedef struct sct_count_report {

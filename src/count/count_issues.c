@@ -82,9 +82,9 @@ static sct_demand without_excess(const finder *f, const sct_profile_access *a) {
     const sct_count now = count_of(&all, 0.0, 0.0), then = count_of(&all, excess, tags);
     const double most = (double)(all.sectors - all.sectors_ideal);
     cut.sm_sectors = excess;
-    cut.l2_sectors = a->kind == SCT_ACCESS_ATOMIC ? 0.0
-                                                  : sct_model_stored_sectors(&now) -
-                                                        sct_model_stored_sectors(&then);
+    cut.l2_sectors = a->kind == SCT_ACCESS_ATOMIC
+                         ? 0.0
+                         : sct_model_stored_sectors(&now) - sct_model_stored_sectors(&then);
     cut.dram_bytes = most > 0.0 ? fmin(1.0, excess / most) * f->excess_written : 0.0;
   }
   count_add_demand(&out, &cut, -f->scale);
@@ -229,9 +229,8 @@ static void find_in_launch(finder *f) {
                      .barriers = c->barriers,
                      .local_requests = c->local_requests,
                      .local_loaded = f->p->local_loaded,
-                     .local_share = requests > 0.0
-                                        ? requests / (requests + (double)f->global.requests)
-                                        : 0.0,
+                     .local_share =
+                         requests > 0.0 ? requests / (requests + (double)f->global.requests) : 0.0,
                      .spilled_bytes = row->spill_loads + row->spill_stores,
                      .constant_words = sct_ratio(c->constant_words, c->constant_requests),
                      .constant_time = constant_time_of(&f->p->speed),

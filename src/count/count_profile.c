@@ -12,9 +12,9 @@ const char *sct_access_name(sct_access_kind kind) {
 }
 
 static sct_access_kind kind_of(const sct_ptx_inst_counters *inst) {
-  return count_is(inst, "st")                               ? SCT_ACCESS_STORE
+  return count_is(inst, "st")                             ? SCT_ACCESS_STORE
          : count_is(inst, "ato") || count_is(inst, "red") ? SCT_ACCESS_ATOMIC
-                                                            : SCT_ACCESS_LOAD;
+                                                          : SCT_ACCESS_LOAD;
 }
 
 /* Do they touch about as many sectors, or wavefronts, a request? An index and what it points to
@@ -94,9 +94,7 @@ static void cover(sct_profile_access *a, const sct_ptx_request *r) {
 static void add(sct_profile *p, const sct_ptx_inst_counters *inst, const sct_ptx_requests *requests,
                 bool is_shared, count_origin from) {
   sct_profile_access *a = find(p, inst, kind_of(inst), is_shared);
-  const sct_ptx_request *r = !requests   ? NULL
-                             : is_shared ? &requests->shared
-                                         : &requests->global;
+  const sct_ptx_request *r = !requests ? NULL : is_shared ? &requests->shared : &requests->global;
   if (r && !a->request) {
     a->request = r;
     a->stride = stride_of(r);
@@ -170,8 +168,7 @@ void sct_count_profile(sct_profile *out, const sct_count_row *row, const sct_dev
     }
     const bool is_local = (count_is(inst, "ld.local") || count_is(inst, "st.local"));
     out->local_requests += is_local ? inst->executed : 0;
-    out->local_loaded +=
-        is_local && count_trace_address(trace, k).loaded ? inst->executed : 0;
+    out->local_loaded += is_local && count_trace_address(trace, k).loaded ? inst->executed : 0;
   }
   count_trace_free(trace);
   qsort(out->accesses, (size_t)out->n_accesses, sizeof *out->accesses, by_excess);

@@ -76,12 +76,12 @@ void count_spills(sct_count_row *row, const sct_ptx_module *module, const void *
     return;
   }
   for (int w = 0; w < SCT_MEMOP_N_WIDTHS; w++) {
-    row->spill_loads += (sass.n[SCT_MEMOP_LOCAL][SCT_MEMOP_LOAD][w] -
-                         ptx.n[SCT_MEMOP_LOCAL][SCT_MEMOP_LOAD][w])
-                        << w;
-    row->spill_stores += (sass.n[SCT_MEMOP_LOCAL][SCT_MEMOP_STORE][w] -
-                          ptx.n[SCT_MEMOP_LOCAL][SCT_MEMOP_STORE][w])
-                         << w;
+    row->spill_loads +=
+        (sass.n[SCT_MEMOP_LOCAL][SCT_MEMOP_LOAD][w] - ptx.n[SCT_MEMOP_LOCAL][SCT_MEMOP_LOAD][w])
+        << w;
+    row->spill_stores +=
+        (sass.n[SCT_MEMOP_LOCAL][SCT_MEMOP_STORE][w] - ptx.n[SCT_MEMOP_LOCAL][SCT_MEMOP_STORE][w])
+        << w;
   }
   /* arrays are read and written in other pieces, and copied with the loops that do it */
   const bool spills = row->spill_loads > 0 && row->spill_stores > 0 && row->registers > 0;
@@ -96,8 +96,7 @@ void count_local(sct_count_row *row, const sct_device_desc *device) {
   const double warps = d->blocks * (double)((d->threads + LANES - 1) / LANES);
   const double spilled = warps * (row->spill_loads + row->spill_stores) / WORD_BYTES;
   const double requests = spilled + (double)row->counters.local_requests;
-  const sct_occupancy fit =
-      sct_model_occupancy(device, d->threads, d->registers, d->shared_bytes);
+  const sct_occupancy fit = sct_model_occupancy(device, d->threads, d->registers, d->shared_bytes);
   const sct_ptx_cache_sizes caches =
       sct_count_caches(device, d->threads, d->registers, d->shared_bytes);
   const double own = fmax(row->spill_stores, WORD_BYTES) + (double)row->local_bytes;

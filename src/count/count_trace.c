@@ -76,7 +76,8 @@ bool count_has(const sct_ptx_inst_counters *inst, const char *part) {
 }
 
 /* Registers that an instruction names; of them the first *n_written are those it writes. */
-static int registers_of(name out[MOST_OPERANDS], int *n_written, const sct_ptx_inst_counters *inst) {
+static int registers_of(name out[MOST_OPERANDS], int *n_written,
+                        const sct_ptx_inst_counters *inst) {
   int len = 0, n = 0, depth = 0, commas = 0;
   const char *at = count_opcode(inst, &len), *const end = at + len;
   const bool writes = !count_is(inst, "st") && !count_is(inst, "red") && !count_is(inst, "bra") &&
@@ -155,7 +156,8 @@ static int follow(count_trace *t, int inst, bool address_only, int n_pending) {
   const char *const bracket = memchr(of->text, '[', (size_t)of->text_len);
   for (int r = n_written; r < n; r++) {
     const write key = {used[r], 0};
-    const char *const close = bracket ? memchr(bracket, ']', (size_t)(of->text + of->text_len - bracket)) : NULL;
+    const char *const close =
+        bracket ? memchr(bracket, ']', (size_t)(of->text + of->text_len - bracket)) : NULL;
     if (address_only && (!bracket || used[r].at < bracket || (close && used[r].at > close))) {
       continue;
     }

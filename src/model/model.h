@@ -262,7 +262,7 @@ typedef struct sct_facts {
   const sct_demand *fast;      /* of the launch as compiled with fast arithmetic; NULL: not known */
   const sct_demand *unspilled; /* of the launch without local memory; NULL: not known */
   double requests;             /* of this access, in the whole launch */
-  double launch_ns;         /* predicted of the launch */
+  double launch_ns;            /* predicted of the launch */
 } sct_facts;
 
 typedef struct sct_advice {

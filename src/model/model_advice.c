@@ -16,7 +16,7 @@
 /* Elements that a thread takes in place of one, at most; what a slower variant must save. */
 #define MOST_WIDER  8.0
 #define LEAST_SAVED 0.03
-#define FEW_WARPS    (f->fit.fraction > 0.0 && f->fit.fraction < 0.5 && f->waves >= 1.0)
+#define FEW_WARPS   (f->fit.fraction > 0.0 && f->fit.fraction < 0.5 && f->waves >= 1.0)
 
 static double larger(double a, double b) {
   return a > b ? a : b;
@@ -86,10 +86,10 @@ static void vectors(sct_demand *d, const sct_facts *f, double times) {
   widen(d, times);
 }
 
-/* The same work in so many times the blocks: of fewer threads, then of less work a thread. */
+/* The same work in so many times the blocks: of less work a thread, then of fewer threads. */
 static void spread(sct_demand *d, double times) {
-  const double by_threads = larger(1.0, larger((double)d->threads, LANES) / LANES);
-  const double threads = times < by_threads ? times : by_threads, work = times / threads;
+  const double work = fmin(times, larger(1.0, d->chain.loads));
+  const double most = larger(1.0, d->threads / LANES), threads = fmin(times / work, most);
   d->blocks *= times;
   d->threads = (int)(d->threads / threads);
   d->shared_bytes = (int64_t)((double)d->shared_bytes / times);
@@ -118,7 +118,8 @@ static double saved_ns(const sct_facts *f, const sct_demand *mended) {
 
 int sct_model_advise(sct_advice out[SCT_N_RULES], sct_scope scope, const sct_facts *f,
                      sct_arena *arena) {
-  const bool one = scope == SCT_SCOPE_GLOBAL || scope == SCT_SCOPE_SHARED; /* an access is one issue */
+  const bool one =
+      scope == SCT_SCOPE_GLOBAL || scope == SCT_SCOPE_SHARED; /* an access is one issue */
   int n = 0;
 #define SAY(...) sct_str_printf(&text, __VA_ARGS__)
 #define SCT_RULE(name, where, what, holds, share, mend, sentence, hint)                            \
