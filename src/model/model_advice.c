@@ -102,16 +102,13 @@ static void spread(sct_demand *d, double times) {
 static void fill_warps(sct_demand *d) {
   d->registers = 0;
   d->shared_bytes = 0;
-  for (; d->threads < 256; d->threads *= 2, d->blocks /= 2.0) {
+  for (; d->threads > 0 && d->threads < 256; d->threads *= 2, d->blocks /= 2.0) {
   }
 }
 
-/* Predicted time that `mended` saves; -1: not known. */
+/* Predicted time that `mended` saves. */
 static double saved_ns(const sct_facts *f, const sct_demand *mended) {
   sct_prediction after;
-  if (!f->demand || !(f->launch_ns > 0.0)) {
-    return -1.0;
-  }
   sct_model_demand(&after, f->device, mended);
   return larger(0.0, f->launch_ns - after.ns);
 }
@@ -125,13 +122,17 @@ int sct_model_advise(sct_advice out[SCT_N_RULES], sct_scope scope, const sct_fac
 #define SCT_RULE(name, where, what, holds, share, mend, sentence, hint)                            \
   if (scope == SCT_SCOPE_##where && !(one && n > 0) && (holds) && (share) >= LEAST_GAIN) {         \
     sct_str text = {0};                                                                            \
-    sct_demand mended = f->demand ? *f->demand : (sct_demand){0}, *const d = &mended;              \
+    double gain_ns = -1.0;                                                                         \
     SAY sentence;                                                                                  \
-    mend;                                                                                          \
+    if (f->demand && f->launch_ns > 0.0) {                                                         \
+      sct_demand mended = *f->demand, *const d = &mended;                                          \
+      mend;                                                                                        \
+      gain_ns = saved_ns(f, d);                                                                    \
+    }                                                                                              \
     out[n++] = (sct_advice){.id = (name),                                                          \
                             .of = (what),                                                          \
                             .gain = (share),                                                       \
-                            .gain_ns = saved_ns(f, d),                                             \
+                            .gain_ns = gain_ns,                                                    \
                             .evidence = sct_arena_strdup(arena, sct_str_c(&text)),                 \
                             .advice = (hint)};                                                     \
     sct_str_free(&text);                                                                           \

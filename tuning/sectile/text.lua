@@ -75,7 +75,7 @@ function Text:issue(k, issue, place, launch_ns)
   local share = string.format("%.3g %% of the %s", 100 * issue.gain, issue.of)
   local gain = "up to " .. share
   if issue.gain_ns and launch_ns then
-    gain = issue.gain_ns < LEAST_GAIN * launch_ns and "no time, by the model; " .. gain
+    gain = issue.gain_ns < LEAST_GAIN * launch_ns and "no time, by the model; " .. share
       or string.format("up to %.3g of %.3g us, %s", issue.gain_ns / 1e3, launch_ns / 1e3, share)
   end
   self:wrap("issue " .. k, string.format("%s%s: %s\ntry: %s\ngain: %s", issue.id,
