@@ -240,8 +240,11 @@ sct_status cli_count_run(sct_count_report *out, const sct_count_manifest *manife
                          sct_error *err) {
   SCT_SCOPED(sct_arena) arena = {0};
   sct_ptx_coalescing coalescing = SCT_PTX_CC70;
-  if (args->coalescing != NULL) {
-    SCT_TRY(sct_ptx_coalescing_find(&coalescing, args->coalescing, err));
+  const char *const rules = args->coalescing                          ? args->coalescing
+                            : device != NULL && device->coalescing[0] ? device->coalescing
+                                                                      : NULL;
+  if (rules != NULL) {
+    SCT_TRY(sct_ptx_coalescing_find(&coalescing, rules, err));
   }
   const sct_count_opts opts = {.file = args->words[0],
                                .arch = args->arch ? args->arch : DEFAULT_ARCH,

@@ -97,9 +97,10 @@ void count_add_demand(sct_demand *to, const sct_demand *from, double by);
 /* Adds to a row's demand, and keeps by itself, what spilled registers and arrays in local memory
  * ask for. */
 void count_local(sct_count_row *row, const sct_device_desc *device);
-/* Fills what machine code spills; of a kernel that it cannot read nothing. */
-void count_spills(sct_count_row *row, const sct_ptx_module *module, const void *cubin,
-                  size_t bytes);
+/* Fills the local arrays of the kernel, of its PTX, and what machine code spills; of code that it
+ * cannot read nothing. */
+void count_spills(sct_count_row *row, const sct_ptx_module *module, const char *text,
+                  const void *cubin, size_t bytes);
 /* Atomics of the last launch that come to one line, the most of any buffer. */
 void count_atomics(sct_count_row *row, const sct_ptx_memory *memory, const uint64_t *addresses,
                    int n);

@@ -375,7 +375,7 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
   sct_ptx_result result;
   sct_error err = {0};
   sct_ptx_cache_sizes caches;
-  if (r->opts->device && row->registers > 0) {
+  if (r->opts->device && row->registers > 0 && r->opts->device->l2_bytes > 0) {
     caches = sct_count_caches(r->opts->device, (int)(row->block[0] * row->block[1] * row->block[2]),
                               row->registers, row->static_shared_bytes + row->shared_bytes);
     opts.caches = &caches;
@@ -397,7 +397,8 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
   row->traffic = result.traffic;
   count_demand(row);
   if (r->opts->device) {
-    count_spills(row, r->s->module, r->s->compiled.cubin, r->s->compiled.cubin_bytes);
+    count_spills(row, r->s->module, r->s->compiled.ptx, r->s->compiled.cubin,
+                 r->s->compiled.cubin_bytes);
     count_local(row, r->opts->device);
     count_atomics(row, r->s->memory, r->s->addresses.of, r->m->n_buffers);
   }

@@ -4,6 +4,8 @@
 #include "count/count_internal.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define LANES        32
 #define SECTOR_BYTES 32.0
@@ -22,6 +24,13 @@ static sct_count count_of(const sct_ptx_global *a, const sct_ptx_global *b) {
                      .distinct_bytes = sum.distinct_bytes};
 }
 
+/* From 3.0 to 6.2 loads are cached in L2 only, but for those of 6.0; 1.x has no caches (CUDA C++
+ * Programming Guide, "Compute Capabilities"). */
+static bool has_l1(const sct_device_desc *device) {
+  const int cc = 10 * device->cc_major + device->cc_minor;
+  return cc >= 70 || cc == 60 || (cc >= 20 && cc < 30);
+}
+
 sct_ptx_cache_sizes sct_count_caches(const sct_device_desc *device, int threads, int registers,
                                      int64_t shared_bytes) {
   /* L1 and shared memory are one; of its 256 KiB 228 can be shared memory from 9.0 on, of 192 164
@@ -31,7 +40,9 @@ sct_ptx_cache_sizes sct_count_caches(const sct_device_desc *device, int threads,
   const int64_t left = device->smem_sm_bytes + l1_only - fit.blocks_sm * shared_bytes;
   return (sct_ptx_cache_sizes){.n_sms = device->n_sms,
                                .blocks_sm = fit.blocks_sm,
-                               .l1_bytes = left > least ? left : least,
+                               .l1_bytes = !has_l1(device) ? 0
+                                           : left > least  ? left
+                                                           : least,
                                .l2_bytes =
                                    (int64_t)(SCT_MODEL_L2_SHARE * (double)device->l2_bytes)};
 }
@@ -67,10 +78,26 @@ void count_atomics(sct_count_row *row, const sct_ptx_memory *memory, const uint6
   }
 }
 
-void count_spills(sct_count_row *row, const sct_ptx_module *module, const void *cubin,
-                  size_t bytes) {
+/* Of "__local_depot0[256]" in the kernel of this name. */
+static int64_t local_bytes_of(const char *ptx, const char *entry) {
+  static const char starts[] = ".entry ", depot[] = "__local_depot";
+  const char *at = strstr(ptx, starts);
+  const size_t n = strlen(entry);
+  while (at && (strncmp(at + sizeof starts - 1, entry, n) != 0 ||
+                !strchr("( \t\r\n", at[sizeof starts - 1 + n]))) {
+    at = strstr(at + 1, starts);
+  }
+  const char *const next = at ? strstr(at + 1, starts) : NULL;
+  const char *const found = at ? strstr(at, depot) : NULL;
+  const char *const size = found && (!next || found < next) ? strchr(found, '[') : NULL;
+  return size ? strtoll(size + 1, NULL, 10) : 0;
+}
+
+void count_spills(sct_count_row *row, const sct_ptx_module *module, const char *text,
+                  const void *cubin, size_t bytes) {
   sct_memops ptx, sass;
   sct_error ignored;
+  row->local_bytes = local_bytes_of(text, row->entry);
   if (sct_ptx_memops(&ptx, module, row->entry, &ignored) != SCT_OK ||
       sct_sass_memops(&sass, cubin, bytes, row->entry, &ignored) != SCT_OK) {
     return;

@@ -27,6 +27,10 @@ function sections.launch(out, c, look)
   local s = string.format("grid (%d, %d, %d), block (%d, %d, %d): %d blocks of %d threads\n"
     .. "%d registers a thread, %d bytes of shared memory a block\n", grid[1], grid[2], grid[3],
     block[1], block[2], block[3], blocks, threads, l.registers, l.shared_bytes)
+  if l.spill_store_bytes > 0 then
+    s = s .. string.format("spilled of a thread: %d bytes of stores, %d of loads\n",
+      l.spill_store_bytes, l.spill_load_bytes)
+  end
   if l.waves > 0 then
     s = s .. string.format(
       "%s, %d SMs: %d blocks an SM, %.2f waves, occupancy %.0f %% (limit: %s)\n", device.name,
@@ -117,9 +121,10 @@ function sections.shared(out, c)
   end
 end
 
-function sections.caches(out, c)
+function sections.caches(out, c, look)
   if not c.caches and c.more.blocks_run == 0 then
-    out:wrap("caches", "not estimated: the blocks that are resident at once touch too much")
+    out:wrap("caches", look.device.l2_bytes == 0 and "the device has none"
+      or "not estimated: the blocks that are resident at once touch too much")
   end
   if c.caches and c.more.touched then
     out:wrap("caches", string.format(
