@@ -161,6 +161,12 @@ static double waiting_of(const sct_speed *s) {
   return s->known && s->limit == SCT_LIMIT_INFLIGHT ? 1.0 - next / s->ns : 0.0;
 }
 
+/* Share of the time that would not pass if blocks started at once. */
+static double starting_of(const sct_speed *s) {
+  const double start_ns = s->predicted.part_ns[SCT_LIMIT_LAUNCH];
+  return s->known && start_ns > s->ns ? (start_ns - s->ns) / s->predicted.ns : 0.0;
+}
+
 /* The share of integer instructions in all, where instructions limit the kernel; else 0. */
 static double integers_of(const sct_speed *s, const sct_executed *machine) {
   const int64_t n = machine->n[SCT_PIPE_INT] + machine->n[SCT_PIPE_IMUL];
@@ -236,6 +242,7 @@ static void find_in_launch(finder *f) {
                      .constant_time = constant_time_of(&f->p->speed),
                      .flight_bytes = f->p->speed.flight_bytes,
                      .waiting = waiting_of(&f->p->speed),
+                     .starting = starting_of(&f->p->speed),
                      .integers = integers_of(&f->p->speed, &c->machine),
                      .divisions = f->scale * of.divisions,
                      .swapped = of.swapped / fmax(1.0, (double)c->atomics.requests),

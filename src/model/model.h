@@ -251,6 +251,7 @@ typedef struct sct_facts {
   double constant_words, constant_time; /* a load of constant memory; share of the time */
   double flight_bytes;                  /* of loads, that an SM can have on their way */
   double waiting;                       /* share of the time that waiting for loads adds */
+  double starting;                      /* and that starting blocks adds */
   sct_limit limit;      /* the longest part of the prediction; SCT_LIMIT_LAUNCH: not known */
   double integers;      /* where issue or a pipe is the limit: the share of integer instructions */
   double divisions;     /* divisions and remainders of integers, by warps */
