@@ -231,10 +231,10 @@ typedef struct sct_speed {
 } sct_speed;
 
 typedef struct sct_profile {
-  int64_t blocks, threads; /* of the grid; of a block */
-  sct_occupancy occupancy; /* of the device; fraction 0: not known */
-  double waves;            /* blocks by those that are resident at once; 0: not known */
-  int64_t local_requests, local_loaded; /* of local memory; where a loaded value says */
+  int64_t blocks, threads;           /* of the grid; of a block */
+  sct_occupancy occupancy;           /* of the device; fraction 0: not known */
+  double waves;                      /* blocks by those that are resident at once; 0: not known */
+  int64_t local_loads, local_loaded; /* from local memory; where a loaded value says */
   sct_speed speed;
   sct_profile_access *accesses; /* [n_accesses] what is excessive first */
   int n_accesses;

@@ -225,31 +225,31 @@ static void find_in_launch(finder *f) {
   const double requests = fmax(local, (double)c->local_requests);
   sct_demand unspilled = row->demand;
   count_add_demand(&unspilled, &row->local, -1.0);
-  sct_facts facts = {.threads = f->p->threads,
-                     .blocks = f->p->blocks,
-                     .waves = f->p->waves,
-                     .fit = f->p->occupancy,
-                     .active_lanes = sct_ratio(c->lane_instructions, c->warp_instructions),
-                     .branches = c->branches,
-                     .divergent = c->divergent_branches,
-                     .barriers = c->barriers,
-                     .local_requests = c->local_requests,
-                     .local_loaded = f->p->local_loaded,
-                     .local_share =
-                         requests > 0.0 ? requests / (requests + (double)f->global.requests) : 0.0,
-                     .spilled_bytes = row->spill_loads + row->spill_stores,
-                     .constant_words = sct_ratio(c->constant_words, c->constant_requests),
-                     .constant_time = constant_time_of(&f->p->speed),
-                     .flight_bytes = f->p->speed.flight_bytes,
-                     .waiting = waiting_of(&f->p->speed),
-                     .starting = starting_of(&f->p->speed),
-                     .integers = integers_of(&f->p->speed, &c->machine),
-                     .divisions = f->scale * of.divisions,
-                     .swapped = of.swapped / fmax(1.0, (double)c->atomics.requests),
-                     .fp64 = (double)c->machine.n[SCT_PIPE_FP64] / fmax(1.0, issued),
-                     .unfused = fmin(of.products, of.sums) / fmax(1.0, issued),
-                     .fast = row->has_fast ? &row->fast : NULL,
-                     .unspilled = row->has_demand ? &unspilled : NULL};
+  sct_facts facts = {
+      .threads = f->p->threads,
+      .blocks = f->p->blocks,
+      .waves = f->p->waves,
+      .fit = f->p->occupancy,
+      .active_lanes = sct_ratio(c->lane_instructions, c->warp_instructions),
+      .branches = c->branches,
+      .divergent = c->divergent_branches,
+      .barriers = c->barriers,
+      .local_requests = c->local_requests,
+      .local_loaded = f->p->local_loads > 0 && 2 * f->p->local_loaded >= f->p->local_loads,
+      .local_share = requests > 0.0 ? requests / (requests + (double)f->global.requests) : 0.0,
+      .spilled_bytes = row->spill_loads + row->spill_stores,
+      .constant_words = sct_ratio(c->constant_words, c->constant_requests),
+      .constant_time = constant_time_of(&f->p->speed),
+      .flight_bytes = f->p->speed.flight_bytes,
+      .waiting = waiting_of(&f->p->speed),
+      .starting = starting_of(&f->p->speed),
+      .integers = integers_of(&f->p->speed, &c->machine),
+      .divisions = f->scale * of.divisions,
+      .swapped = of.swapped / fmax(1.0, (double)c->atomics.requests),
+      .fp64 = (double)c->machine.n[SCT_PIPE_FP64] / fmax(1.0, issued),
+      .unfused = fmin(of.products, of.sums) / fmax(1.0, issued),
+      .fast = row->has_fast ? &row->fast : NULL,
+      .unspilled = row->has_demand ? &unspilled : NULL};
   advise(f, SCT_SCOPE_LAUNCH, &facts, "", 0);
   place_divergence(f, first);
 }

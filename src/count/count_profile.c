@@ -166,9 +166,10 @@ void sct_count_profile(sct_profile *out, const sct_count_row *row, const sct_dev
     if (is_shared) {
       add(out, inst, requests, true, from);
     }
-    const bool is_local = (count_is(inst, "ld.local") || count_is(inst, "st.local"));
-    out->local_requests += is_local ? inst->executed : 0;
-    out->local_loaded += is_local && count_trace_address(trace, k).loaded ? inst->executed : 0;
+    if (count_is(inst, "ld.local")) {
+      out->local_loads += inst->executed;
+      out->local_loaded += count_trace_address(trace, k).loaded ? inst->executed : 0;
+    }
   }
   count_trace_free(trace);
   qsort(out->accesses, (size_t)out->n_accesses, sizeof *out->accesses, by_excess);

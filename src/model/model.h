@@ -245,7 +245,8 @@ typedef struct sct_facts {
   sct_occupancy fit;
   double active_lanes;
   int64_t branches, divergent, barriers;
-  int64_t local_requests, local_loaded; /* the latter where a loaded value says */
+  int64_t local_requests;
+  bool local_loaded;                    /* most loads of local memory: a loaded value says where */
   double local_share;                   /* of all requests */
   double spilled_bytes;                 /* a thread, stores and loads in machine code */
   double constant_words, constant_time; /* a load of constant memory; share of the time */

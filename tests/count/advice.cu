@@ -161,3 +161,11 @@ __global__ void waited(const float *a, float *b) {
   __syncthreads();
   b[at()] = t[threadIdx.x ^ 1];
 }
+__global__ void loop_table(const int *a, int *b, int n) {
+  int own[64], s = 0;
+  for (int k = 0; k < 64; k++) own[k] = k * a[at()];
+  for (int k = 0; k < n; k++) s += own[k * n & 63];
+  b[at()] = s;
+}
+// rows of 12 words, which begin between sectors
+__global__ void broken_rows(const float *a, float *b) { b[at()] = a[at() / 12 * 13 + at() % 12]; }
