@@ -206,10 +206,10 @@ static json_t *look_of(const printer *p) {
   json_object_set_new(look, "top", json_integer(p->top));
   json_object_set_new(look, "inflight", json_string(sct_limit_name(SCT_LIMIT_INFLIGHT)));
   json_object_set_new(look, "device",
-                      json_pack("{s:o, s:o, s:i, s:f, s:f, s:I}", "id", sct_json_string(d->id), "name",
-                                sct_json_string(d->name), "sms", d->n_sms, "inflight_bytes",
-                                (double)d->inflight_bytes, "peak_bytes_s", d->peak_bytes_s, "l2_bytes",
-                                (json_int_t)d->l2_bytes));
+                      json_pack("{s:o, s:o, s:i, s:f, s:f, s:I}", "id", sct_json_string(d->id),
+                                "name", sct_json_string(d->name), "sms", d->n_sms, "inflight_bytes",
+                                (double)d->inflight_bytes, "peak_bytes_s", d->peak_bytes_s,
+                                "l2_bytes", (json_int_t)d->l2_bytes));
   return look;
 }
 
@@ -309,7 +309,8 @@ static void find_fast(sct_count_report *report, const sct_count_manifest *manife
   if (any) {
     with.nvrtc.items[with.nvrtc.n++] = fast_math;
   }
-  if (!any || cli_count_run(&fast, manifest, &with, false, device, &ignored) != SCT_OK) {
+  if (!any || cli_count_run(&fast, manifest, &with, (cli_count_want){.device = device}, &ignored) !=
+                  SCT_OK) {
     return;
   }
   for (int k = 0; k < report->n_rows; k++) {

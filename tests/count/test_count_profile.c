@@ -231,7 +231,7 @@ static void test_issues(void **state) {
   assert_issues("padded", "latency:0"); /* a load of 4 bytes a thread */
   assert_issues("counted", "contended:69");
   assert_issues("same", "uniform:72");
-  assert_issues("column", "scattered:19");
+  assert_issues("column", "scattered:19 block starts:0"); /* of a warp each */
   assert_issues("shifted", "unaligned:23");
   assert_issues("narrow", "narrow:27 narrow:27");
   assert_issues("split", "integers:0 divergence:31");
