@@ -63,8 +63,8 @@ function sections.speed(out, c, look)
   local about = c.launch.sectors_error > 0 and "~" or ""
   out:wrap("speed", string.format("predicted: memory %s%.0f %%, compute %s%.0f %%, "
     .. "issue %s%.0f %% of the device in %s%.3g us, the launch %s%.3g us\n%s", about,
-    100 * s.memory, about, 100 * s.compute, about, 100 * s.issue, about, s.predicted_ns / 1e3, about,
-    s.launch_ns / 1e3, limit))
+    100 * s.memory, about, 100 * s.compute, about, 100 * s.issue, about, s.predicted_ns / 1e3,
+    about, s.launch_ns / 1e3, limit))
   local work = {}
   for _, of in ipairs { "f16", "f32", "f64" } do
     work[#work + 1] = s["flops_" .. of] > 0 and about .. si(s["flops_" .. of], "flop of " .. of)
