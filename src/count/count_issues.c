@@ -195,7 +195,7 @@ static double constant_time_of(const sct_speed *s) {
 
 /* What instructions of some kinds come to, by warps that execute them. */
 typedef struct kinds {
-  double divisions, products, sums, swapped;
+  double divisions, products, sums, conversions, swapped;
 } kinds;
 
 static kinds kinds_of(const sct_count_row *row) {
@@ -210,6 +210,7 @@ static kinds kinds_of(const sct_count_row *row) {
                          : 0.0;
     out.products += is_float && count_is(inst, "mul.") ? n : 0.0;
     out.sums += is_float && (count_is(inst, "add.") || count_is(inst, "sub.")) ? n : 0.0;
+    out.conversions += is_float && count_is(inst, "cvt.") && count_has(inst, ".f64") ? n : 0.0;
     out.swapped += count_is_swap(inst) ? (double)inst->global.requests : 0.0;
   }
   return out;
@@ -245,6 +246,7 @@ static void find_in_launch(finder *f) {
       .starting = starting_of(&f->p->speed),
       .integers = integers_of(&f->p->speed, &c->machine),
       .divisions = f->scale * of.divisions,
+      .converted = f->scale * of.conversions,
       .swapped = of.swapped / fmax(1.0, (double)c->atomics.requests),
       .fp64 = (double)c->machine.n[SCT_PIPE_FP64] / fmax(1.0, issued),
       .unfused = fmin(of.products, of.sums) / fmax(1.0, issued),

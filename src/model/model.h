@@ -256,6 +256,7 @@ typedef struct sct_facts {
   sct_limit limit;      /* the longest part of the prediction; SCT_LIMIT_LAUNCH: not known */
   double integers;      /* where issue or a pipe is the limit: the share of integer instructions */
   double divisions;     /* divisions and remainders of integers, by warps */
+  double converted;     /* conversions between f32 and f64, by warps */
   double swapped;       /* share of the atomics that the machine does by compare and swap */
   double fp64, unfused; /* shares of the instructions: those of f64; those that would be saved if
                            products and sums of f32 were fused */

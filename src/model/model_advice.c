@@ -61,7 +61,8 @@ static void without_integers(sct_demand *d, const sct_facts *f) {
   }
 }
 
-static void in_floats(sct_demand *d) {
+static void in_floats(sct_demand *d, const sct_facts *f) {
+  fewer_instructions(d, f->converted, SCT_PIPE_SFU);
   d->machine[SCT_PIPE_FP32] += d->machine[SCT_PIPE_FP64];
   d->machine[SCT_PIPE_FP64] = 0.0;
 }
