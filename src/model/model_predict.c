@@ -562,13 +562,12 @@ static double norm(double a, double b, double exponent) {
   return pow(pow(a, exponent) + pow(b, exponent), 1.0 / exponent);
 }
 
-/* An instruction takes its pipe and its issue slot together, and constant memory's turns are a pipe
- * too; warps that wait for results leave them to others only as far as there are others that do not
- * wait. Blocks begin while others run. */
+/* An instruction takes its pipe and its issue slot together; warps that wait for results leave both
+ * to others only as far as there are others that do not wait. Blocks begin while others run. */
 static double joined_ns(const double part_ns[SCT_N_LIMITS]) {
   double instructions = 0.0, memory = 0.0;
   for (int k = 0; k < SCT_N_LIMITS; k++) {
-    if ((k >= SCT_LIMIT_FP32 && k <= SCT_LIMIT_ISSUE) || k == SCT_LIMIT_CONSTANT) {
+    if (k >= SCT_LIMIT_FP32 && k <= SCT_LIMIT_ISSUE) {
       instructions = larger(instructions, part_ns[k]);
     } else if (k != SCT_LIMIT_LAUNCH && k != SCT_LIMIT_INFLIGHT) {
       memory = norm(memory, part_ns[k], JOIN);
