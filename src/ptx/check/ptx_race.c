@@ -15,7 +15,7 @@
  * and the other writer, it is a warning. Atomic operations do not conflict with each other within
  * the scope of both; a plain access does with one of another warp. Strong accesses (volatile,
  * relaxed) are for other blocks what atomic operations are; within a block they are not looked at.
- * Stores to another block's shared memory (ptx_cluster.c) are ordered by the cluster's barriers
+ * Accesses to another block's shared memory (ptx_cluster.c) are ordered by the cluster's barriers
  * alone. */
 #include "ptx/exec/ptx_exec.h"
 
@@ -219,7 +219,9 @@ static bool read_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, c
   uint64_t now = me;
   if (unordered(x, read, me)) {
     const bool blocks = of_cluster(read) || block_of(read) != block_of(me);
-    now = blocks ? read_by_several(x, read) : record_of(x, part, WHO_MANY);
+    now = blocks                             ? read_by_several(x, read)
+          : warp_of(read) == PTX_WHO_CLUSTER ? read /* which asks for more than this one does */
+                                             : record_of(x, part, WHO_MANY);
   }
   t->read = now | keep | (nc ? NC_BIT : 0);
   return true;
@@ -286,7 +288,8 @@ static uint64_t updated_record(const ptx_exec *x, uint64_t last, uint64_t me) {
   if (open && !same_block && scope == PTX_SCOPE_DEVICE) {
     now = BLOCK_MANY << 32 | WHO_ATOMIC | WHO_MANY;
   } else if (open && same_block) {
-    now = (me >> WHO_BITS << WHO_BITS) | WHO_ATOMIC | WHO_MANY;
+    now = (me >> WHO_BITS << WHO_BITS) | WHO_ATOMIC |
+          (warp_of(last) == PTX_WHO_CLUSTER ? PTX_WHO_CLUSTER : WHO_MANY);
   }
   return (now & ~((uint64_t)3 << SCOPE_SHIFT)) | (uint64_t)scope << SCOPE_SHIFT |
          (same_block && stored ? PLAIN_BIT : 0);
@@ -347,23 +350,34 @@ static bool is_recent(const ptx_exec *peer, uint64_t record) {
          epoch_of(record) >= (peer->cluster_base & EPOCHS);
 }
 
-/* A store to shared memory of another block: only barriers of the cluster order it with what that
- * block does. Which of several blocks stored is not known. */
+/* What `acc` of another block of the cluster conflicts with, of what the block itself did since the
+ * last barrier of the cluster; 0: nothing. */
+static uint64_t conflict_cluster(const ptx_exec *peer, const ptx_access *acc,
+                                 const ptx_last_access *t, bool *wrote) {
+  const bool atomics = acc->dir == PTX_ATOMIC && is_atomic(t->write);
+  *wrote = is_recent(peer, t->write) && !atomics;
+  return *wrote ? t->write : acc->dir != PTX_READ && is_recent(peer, t->read) ? t->read : 0;
+}
+
+/* An access to shared memory of another block: only barriers of the cluster order it with what that
+ * block does. Which of several blocks did it is not known. */
 static bool race_cluster(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
                          const ptx_part *part) {
   const int shift = sct_ptx_granule_shift(x->code->min_shared_bytes);
   ptx_exec *peer = part->peer;
+  const uint64_t who = PTX_WHO_CLUSTER | (acc->dir == PTX_ATOMIC ? WHO_ATOMIC : 0);
+  const uint64_t me = (uint64_t)1 << 32 | (uint64_t)(peer->epoch & EPOCHS) << WHO_BITS | who;
   for (uint32_t m = part->mask; m != 0; m &= m - 1) {
     const int i = ptx_first_lane(m);
     const uint64_t at = acc->addr[i] - part->origin;
     for (uint64_t g = at >> shift; g <= (at + (uint64_t)acc->width - 1) >> shift; g++) {
       ptx_last_access *t = &peer->shared_last_access[g];
-      const bool wrote = is_recent(peer, t->write);
-      if ((wrote || is_recent(peer, t->read)) &&
-          !fault_race(x, u, acc, part, i, wrote ? t->write : t->read, wrote)) {
+      bool wrote = false;
+      const uint64_t other = conflict_cluster(peer, acc, t, &wrote);
+      if (other != 0 && !fault_race(x, u, acc, part, i, other, wrote)) {
         return false;
       }
-      t->write = (uint64_t)1 << 32 | (uint64_t)(peer->epoch & EPOCHS) << WHO_BITS | PTX_WHO_CLUSTER;
+      *(acc->dir == PTX_READ ? &t->read : &t->write) = me;
     }
   }
   return true;
