@@ -242,8 +242,11 @@ sct_status cli_count_run(sct_count_report *out, const sct_count_manifest *manife
                          const cli_args *args, cli_count_want want, sct_error *err) {
   SCT_SCOPED(sct_arena) arena = {0};
   sct_ptx_coalescing coalescing = SCT_PTX_CC70;
-  if (args->coalescing != NULL) {
-    SCT_TRY(sct_ptx_coalescing_find(&coalescing, args->coalescing, err));
+  const char *const rules = args->coalescing                            ? args->coalescing
+                            : want.device && want.device->coalescing[0] ? want.device->coalescing
+                                                                        : NULL;
+  if (rules != NULL) {
+    SCT_TRY(sct_ptx_coalescing_find(&coalescing, rules, err));
   }
   sct_compile_with with = SCT_COMPILE_ANY;
   if (args->compiler != NULL) {

@@ -57,7 +57,7 @@ json_t *cli_diag_json(const sct_ptx_diag *d);
 /* Figures under a profiler's names (cli_metrics.def). */
 typedef struct cli_metric {
   const char *name;
-  enum { CLI_EXACT, CLI_UNLESS_ASYNC, CLI_ESTIMATED } kind;
+  enum { CLI_EXACT, CLI_UNLESS_ASYNC, CLI_ESTIMATED, CLI_LESSON } kind;
 } cli_metric;
 enum {
   CLI_N_METRICS = 0

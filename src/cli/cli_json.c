@@ -82,8 +82,10 @@ json_t *cli_json_device(const sct_device_desc *d) {
 /* ---- the report of a session ---- */
 
 json_t *cli_issue_json(const sct_advice *a) {
-  return json_pack("{s:s, s:o, s:s, s:o, s:s}", "id", a->id, "gain", sct_json_number(a->gain), "of",
-                   a->of, "evidence", sct_json_string(a->evidence), "advice", a->advice);
+  return json_pack("{s:s, s:o, s:s, s:o, s:o, s:s}", "id", a->id, "gain", sct_json_number(a->gain),
+                   "of", a->of, "gain_ns",
+                   a->gain_ns >= 0.0 ? sct_json_number(a->gain_ns) : json_null(), "evidence",
+                   sct_json_string(a->evidence), "advice", a->advice);
 }
 
 static json_t *ptx_json(const sct_ptx_check *check) {

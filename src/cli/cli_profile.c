@@ -120,16 +120,17 @@ json_t *cli_profile_json(const sct_count_row *row, const sct_device_desc *device
   sct_count_profile(&p, row, device);
   json_object_set_new(
       doc, "launch",
-      json_pack("{s:[I, I, I], s:[I, I, I], s:i, s:I, s:o, s:s, s:o, s:I, s:I, s:f}", "grid",
-                (json_int_t)row->grid[0], (json_int_t)row->grid[1], (json_int_t)row->grid[2],
-                "block", (json_int_t)row->block[0], (json_int_t)row->block[1],
-                (json_int_t)row->block[2], "registers", row->registers, "shared_bytes",
-                (json_int_t)(row->static_shared_bytes + row->shared_bytes), "occupancy",
-                sct_json_number(p.occupancy.fraction), "limit",
+      json_pack("{s:[I, I, I], s:[I, I, I], s:i, s:I, s:o, s:s, s:o, s:I, s:I, s:f, s:i, s:i}",
+                "grid", (json_int_t)row->grid[0], (json_int_t)row->grid[1],
+                (json_int_t)row->grid[2], "block", (json_int_t)row->block[0],
+                (json_int_t)row->block[1], (json_int_t)row->block[2], "registers", row->registers,
+                "shared_bytes", (json_int_t)(row->static_shared_bytes + row->shared_bytes),
+                "occupancy", sct_json_number(p.occupancy.fraction), "limit",
                 p.occupancy.limit ? p.occupancy.limit : "", "waves", sct_json_number(p.waves),
                 "blocks", (json_int_t)p.blocks, "blocks_run",
                 (json_int_t)(row->blocks_run > 0 ? row->blocks_run : p.blocks), "sectors_error",
-                row->sectors_error));
+                row->sectors_error, "spill_store_bytes", row->spill_stores, "spill_load_bytes",
+                row->spill_loads));
   json_object_set_new(doc, "global",
                       json_pack("{s:o, s:o, s:o}", "loads", cli_global_json(&c->load), "stores",
                                 cli_global_json(&c->store), "atomics",
@@ -205,9 +206,10 @@ static json_t *look_of(const printer *p) {
   json_object_set_new(look, "top", json_integer(p->top));
   json_object_set_new(look, "inflight", json_string(sct_limit_name(SCT_LIMIT_INFLIGHT)));
   json_object_set_new(look, "device",
-                      json_pack("{s:o, s:o, s:i, s:f, s:f}", "id", sct_json_string(d->id), "name",
-                                sct_json_string(d->name), "sms", d->n_sms, "inflight_bytes",
-                                (double)d->inflight_bytes, "peak_bytes_s", d->peak_bytes_s));
+                      json_pack("{s:o, s:o, s:i, s:f, s:f, s:I}", "id", sct_json_string(d->id),
+                                "name", sct_json_string(d->name), "sms", d->n_sms, "inflight_bytes",
+                                (double)d->inflight_bytes, "peak_bytes_s", d->peak_bytes_s,
+                                "l2_bytes", (json_int_t)d->l2_bytes));
   return look;
 }
 
@@ -265,6 +267,9 @@ sct_status cli_profile_print(const cli_args *args, const sct_count_report *repor
       p.wanted[k] = p.wanted[k] && args->section;
     }
     status = cli_metrics_choose(counters.wanted, args->metrics, err);
+    for (int k = 0; k < CLI_N_METRICS; k++) {
+      counters.wanted[k] = counters.wanted[k] && cli_metrics[k].kind != CLI_LESSON;
+    }
     SCT_THEN(cli_ncu_run(&ncu, device, report->n_rows - report->n_failed, counters.wanted, write,
                          ctx, err));
   }
@@ -284,6 +289,37 @@ static sct_status write_launches(void *ctx, int ordinal, const char *path, sct_e
   return sct_count_launches(c->report, c->manifest, ordinal, path, err);
 }
 
+/* Launches whose accurate arithmetic takes time are run once more with what --use_fast_math makes
+ * of it: the difference is what it costs. Other inputs of a branch may be taken then, so it is an
+ * estimate; what does not compile or run so is left out. */
+static void find_fast(sct_count_report *report, const sct_count_manifest *manifest,
+                      const cli_args *args, const sct_device_desc *device) {
+  static const char fast_math[] = "--use_fast_math";
+  bool any = false;
+  SCT_SCOPED(sct_count_report) fast = {0};
+  sct_error ignored;
+  for (int k = 0; k < report->n_rows; k++) {
+    any = any || (!report->rows[k].problem && sct_count_is_slow(&report->rows[k], device));
+  }
+  for (int k = 0; k < args->nvrtc.n; k++) {
+    any = any && strcmp(args->nvrtc.items[k], fast_math) != 0;
+  }
+  cli_args with = *args;
+  any = any && with.nvrtc.n < SCT_COUNT(with.nvrtc.items);
+  if (any) {
+    with.nvrtc.items[with.nvrtc.n++] = fast_math;
+  }
+  if (!any || cli_count_run(&fast, manifest, &with, (cli_count_want){.device = device}, &ignored) !=
+                  SCT_OK) {
+    return;
+  }
+  for (int k = 0; k < report->n_rows; k++) {
+    sct_count_row *row = &report->rows[k];
+    row->has_fast = !row->problem && !fast.rows[k].problem && fast.rows[k].has_demand;
+    row->fast = fast.rows[k].demand;
+  }
+}
+
 static sct_status profile_file(const cli_args *args, const sct_device_desc *device,
                                const json_t *baseline, sct_error *err) {
   sct_count_manifest manifest;
@@ -297,6 +333,7 @@ static sct_status profile_file(const cli_args *args, const sct_device_desc *devi
       &report, &manifest, args, (cli_count_want){.per_instruction = true, .device = device}, err);
   if (status == SCT_OK) {
     counted both = {&manifest, &report};
+    find_fast(&report, &manifest, args, device);
     status = cli_profile_print(args, &report, device, baseline, write_launches, &both, err);
     cli_count_problems(args, &report);
     status = status == SCT_OK && report.n_failed > 0 ? SCT_ENOTVERIFIED : status;

@@ -27,12 +27,14 @@ void cli_speed_json(json_t *doc, const sct_count_row *row, const sct_profile *p)
                                : json_null());
   json_object_set_new(
       doc, "speed",
-      s->known ? json_pack("{s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}",
+      s->known ? json_pack("{s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, "
+                           "s:f, s:b}",
                            "limiter", s->limiter, "limit", sct_limit_name(s->limit), "predicted_ns",
                            s->ns, "memory", s->memory, "compute", s->compute, "issue", s->issue,
                            "dram", s->dram, "dram_bytes", s->dram_bytes, "flops_f16",
                            s->flops[SCT_PTX_FLOP_F16], "flops_f32", s->flops[SCT_PTX_FLOP_F32],
                            "flops_f64", s->flops[SCT_PTX_FLOP_F64], "intensity", s->intensity,
-                           "ridge", s->ridge, "flight_bytes", s->flight_bytes)
+                           "ridge", s->ridge, "flight_bytes", s->flight_bytes, "launch_ns",
+                           s->predicted.ns, "balanced", s->balanced)
                : json_null());
 }

@@ -148,13 +148,19 @@ typedef struct sct_count_row {
   double sectors_error;      /* of the demand and of the coalescing, relative; 0: of all blocks */
   const char *source; /* text that stands for the file "source" of lines; NULL: they are of files */
   int registers;      /* a thread; 0: not known */
-  int64_t static_shared_bytes; /* a block */
-  int64_t shared_bytes;        /* dynamic, a block */
-  sct_ptx_traffic traffic;     /* of the caches of sct_count_opts.device */
-  bool has_demand;             /* false: the next is not known */
-  sct_demand demand;           /* of the whole grid */
-  const sct_spec *spec;        /* whose candidate it is; NULL: a launch of a file */
-  sct_coalescing coalescing;   /* with has_demand, of a spec's candidate */
+  int64_t static_shared_bytes;   /* a block */
+  int64_t shared_bytes;          /* dynamic, a block */
+  sct_ptx_traffic traffic;       /* of the caches of sct_count_opts.device */
+  int spill_loads, spill_stores; /* instructions that machine code has for registers that do not
+                                    fit: of each, bytes a thread */
+  int64_t local_bytes;           /* arrays of a thread in local memory */
+  bool has_demand;               /* false: the next is not known */
+  sct_demand demand;             /* of the whole grid */
+  sct_demand local;              /* of it, what local memory asks for */
+  bool has_fast;                 /* false: the next is not known */
+  sct_demand fast;               /* as compiled with --use_fast_math */
+  const sct_spec *spec;          /* whose candidate it is; NULL: a launch of a file */
+  sct_coalescing coalescing;     /* with has_demand, of a spec's candidate */
 } sct_count_row;
 
 typedef struct sct_count_report {
@@ -240,6 +246,10 @@ typedef struct sct_profile_access {
   sct_ptx_global global;
   sct_ptx_shared shared;
   const sct_ptx_request *request; /* one of them, of the row; NULL: not known */
+  double stride;                  /* bytes between neighbours, where it is one; else 0 */
+  uint64_t lowest;                /* address of a first lane */
+  uint64_t covered;               /* bits: bytes of a stride of up to 64 that a thread takes */
+  bool loaded, library;           /* its address is of a loaded value; of the device library */
 } sct_profile_access;
 
 /* Something to mend, and where. */
@@ -256,6 +266,7 @@ typedef struct sct_speed {
   sct_limit limit;                     /* the longest part but the launch */
   const char *limiter;                 /* "memory", "compute", "issue", "latency" */
   double ns;                           /* its time */
+  bool balanced;                       /* memory and compute take nearly as long */
   double memory, compute, issue, dram; /* shares of what the device can do in that time */
   double dram_bytes;
   double flight_bytes; /* of loads, that an SM can have on their way at once */
@@ -265,16 +276,21 @@ typedef struct sct_speed {
 } sct_speed;
 
 typedef struct sct_profile {
-  int64_t blocks, threads; /* of the grid; of a block */
-  sct_occupancy occupancy; /* of the device; fraction 0: not known */
-  double waves;            /* blocks by those that are resident at once; 0: not known */
+  int64_t blocks, threads;           /* of the grid; of a block */
+  sct_occupancy occupancy;           /* of the device; fraction 0: not known */
+  double waves;                      /* blocks by those that are resident at once; 0: not known */
+  int64_t local_loads, local_loaded; /* from local memory; where a loaded value says */
   sct_speed speed;
   sct_profile_access *accesses; /* [n_accesses] what is excessive first */
   int n_accesses;
-  sct_issue *issues; /* [n_issues] by gain */
+  sct_issue *issues; /* [n_issues] by gain in time, then by share */
   int n_issues;
   sct_arena arena; /* private */
 } sct_profile;
+
+/* Whether instructions limit a row, among them accurate ones for which --use_fast_math has others.
+ */
+bool sct_count_is_slow(const sct_count_row *row, const sct_device_desc *device);
 
 /* Fills the profile of a row that was counted per instruction, on a device. */
 void sct_count_profile(sct_profile *out, const sct_count_row *row, const sct_device_desc *device);

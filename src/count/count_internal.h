@@ -80,10 +80,42 @@ void *count_contents(const sct_count_buffer *buffer);
 sct_status count_memory_new(sct_ptx_memory **out, uint64_t *address,
                             const sct_count_manifest *manifest, sct_error *err);
 
+/* ---- a kernel's text (count_trace.c) */
+
+/* Is the opcode, after a guard, one that begins like this; does the instruction have this part? */
+bool count_is(const sct_ptx_inst_counters *inst, const char *start);
+bool count_has(const sct_ptx_inst_counters *inst, const char *part);
+/* The instruction after its guard, `*len` characters. */
+const char *count_opcode(const sct_ptx_inst_counters *inst, int *len);
+
+typedef struct count_trace count_trace;
+typedef struct count_origin {
+  bool loaded;  /* of a value that was loaded: an index, a pointer */
+  bool library; /* in a table of the device library, as of sinf */
+} count_origin;
+count_trace *count_trace_new(const sct_ptx_inst_counters *insts, int n);
+void count_trace_free(count_trace *trace);
+/* What the address of memory instruction number `inst` is made of. */
+count_origin count_trace_address(count_trace *trace, int inst);
+
 /* ---- speed (count_speed.c) */
 
 /* What a row asks of a device, where its traffic is known. */
 void count_demand(sct_count_row *row);
+/* Adds what is moved and issued, so many times. */
+void count_add_demand(sct_demand *to, const sct_demand *from, double by);
+/* Adds to a row's demand, and keeps by itself, what spilled registers and arrays in local memory
+ * ask for. */
+void count_local(sct_count_row *row, const sct_device_desc *device);
+/* Fills the local arrays of the kernel, of its PTX, and what machine code spills; of code that it
+ * cannot read nothing. */
+void count_spills(sct_count_row *row, const sct_ptx_module *module, const char *text,
+                  const void *cubin, size_t bytes);
+/* Atomics of the last launch that come to one line, the most of any buffer. */
+void count_atomics(sct_count_row *row, const sct_ptx_memory *memory, const uint64_t *addresses,
+                   int n);
+/* Of 16-bit floats, which machine code does as loops of compare and swap. */
+bool count_is_swap(const sct_ptx_inst_counters *inst);
 /* Fills the speed of a profile whose launch is filled in. */
 void count_find_speed(sct_profile *p, const sct_count_row *row, const sct_device_desc *device);
 

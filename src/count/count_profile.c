@@ -2,7 +2,6 @@
  * is resident at once, and what there is to mend (count_issues.c). */
 #include "count/count_internal.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,21 +11,10 @@ const char *sct_access_name(sct_access_kind kind) {
   return names[kind];
 }
 
-/* The kind of access of an instruction as written, after its guard: "@%p1 ld.global.f32 ...". */
 static sct_access_kind kind_of(const sct_ptx_inst_counters *inst) {
-  const char *at = inst->text, *const end = at + inst->text_len;
-  if (at < end && *at == '@') {
-    while (at < end && !isspace((unsigned char)*at)) {
-      at++;
-    }
-    while (at < end && isspace((unsigned char)*at)) {
-      at++;
-    }
-  }
-  const size_t n = (size_t)(end - at);
-  return n >= 2 && strncmp(at, "st", 2) == 0                                    ? SCT_ACCESS_STORE
-         : n >= 3 && (strncmp(at, "ato", 3) == 0 || strncmp(at, "red", 3) == 0) ? SCT_ACCESS_ATOMIC
-                                                                                : SCT_ACCESS_LOAD;
+  return count_is(inst, "st")                             ? SCT_ACCESS_STORE
+         : count_is(inst, "ato") || count_is(inst, "red") ? SCT_ACCESS_ATOMIC
+                                                          : SCT_ACCESS_LOAD;
 }
 
 /* Do they touch about as many sectors, or wavefronts, a request? An index and what it points to
@@ -54,13 +42,66 @@ static sct_profile_access *find(sct_profile *p, const sct_ptx_inst_counters *ins
   return a;
 }
 
+#define MOST_COVERED 64 /* bytes of a stride that are looked at one by one */
+
+/* Bytes between neighbouring lanes, if nearly all pairs have them: rows of a block end somewhere.
+ * 0: there is no such number, or it is 0. */
+static double stride_of(const sct_ptx_request *r) {
+  int64_t step[31], last = 0;
+  int n = 0, most = 0;
+  double found = 0.0;
+  for (int lane = 0, before = -1; lane < SCT_COUNT(r->address); lane++) {
+    if (r->mask >> lane & 1) {
+      const int64_t at = (int64_t)r->address[lane];
+      if (before == lane - 1 && lane > 0) {
+        step[n++] = at - last;
+      }
+      last = at;
+      before = lane;
+    }
+  }
+  for (int k = 0; k < n; k++) {
+    int same = 0;
+    for (int o = 0; o < n; o++) {
+      same += step[o] == step[k];
+    }
+    if (same > most) {
+      most = same;
+      found = fabs((double)step[k]);
+    }
+  }
+  return n >= 3 && 4 * most >= 3 * n ? found : 0.0;
+}
+
+static uint64_t first_address(const sct_ptx_request *r) {
+  return r->address[r->mask ? __builtin_ctz(r->mask) : 0];
+}
+
+/* Bytes of the stride that this instruction takes. */
+static void cover(sct_profile_access *a, const sct_ptx_request *r) {
+  const int64_t stride = (int64_t)a->stride;
+  if (stride < 1 || stride > MOST_COVERED || !r || stride_of(r) != a->stride) {
+    return;
+  }
+  const uint64_t at = first_address(r);
+  a->lowest = a->covered == 0 || at < a->lowest ? at : a->lowest;
+  for (int k = 0; k < r->width; k++) {
+    a->covered |= UINT64_C(1) << (at + (uint64_t)k) % (uint64_t)stride;
+  }
+}
+
 /* requests: of the instruction; NULL: not known. */
 static void add(sct_profile *p, const sct_ptx_inst_counters *inst, const sct_ptx_requests *requests,
-                bool is_shared) {
+                bool is_shared, count_origin from) {
   sct_profile_access *a = find(p, inst, kind_of(inst), is_shared);
-  if (requests && !a->request) {
-    a->request = is_shared ? &requests->shared : &requests->global;
+  const sct_ptx_request *r = !requests ? NULL : is_shared ? &requests->shared : &requests->global;
+  if (r && !a->request) {
+    a->request = r;
+    a->stride = stride_of(r);
   }
+  cover(a, r);
+  a->loaded = a->loaded || from.loaded;
+  a->library = a->library || from.library;
   a->executed += inst->executed;
   a->lanes += inst->lanes;
   if (is_shared) {
@@ -112,15 +153,25 @@ static void fill_launch(sct_profile *p, const sct_count_row *row, const sct_devi
 void sct_count_profile(sct_profile *out, const sct_count_row *row, const sct_device_desc *device) {
   *out = (sct_profile){0};
   out->accesses = SCT_ARENA_NEW(&out->arena, sct_profile_access, 2 * row->n_insts + 1);
+  count_trace *trace = count_trace_new(row->insts, row->n_insts);
   for (int k = 0; k < row->n_insts; k++) {
+    const sct_ptx_inst_counters *inst = &row->insts[k];
     const sct_ptx_requests *requests = row->requests ? &row->requests[k] : NULL;
-    if (row->insts[k].global.requests > 0) {
-      add(out, &row->insts[k], requests, false);
+    const bool is_global = inst->global.requests > 0, is_shared = inst->shared.requests > 0;
+    const count_origin from =
+        is_global || is_shared ? count_trace_address(trace, k) : (count_origin){0};
+    if (is_global) {
+      add(out, inst, requests, false, from);
     }
-    if (row->insts[k].shared.requests > 0) {
-      add(out, &row->insts[k], requests, true);
+    if (is_shared) {
+      add(out, inst, requests, true, from);
+    }
+    if (count_is(inst, "ld.local")) {
+      out->local_loads += inst->executed;
+      out->local_loaded += count_trace_address(trace, k).loaded ? inst->executed : 0;
     }
   }
+  count_trace_free(trace);
   qsort(out->accesses, (size_t)out->n_accesses, sizeof *out->accesses, by_excess);
   fill_launch(out, row, device);
   count_find_speed(out, row, device);

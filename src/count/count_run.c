@@ -374,6 +374,7 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
       .lenient_exits = true,
       .variables = &r->s->variables,
       .coalescing = r->opts->coalescing,
+      .per_buffer = r->opts->device != NULL,
       .per_instruction = r->opts->per_instruction || r->causes[r->kernel_of[i]] != NULL};
   memcpy(opts.grid, c->grid, sizeof(opts.grid));
   memcpy(opts.block, c->block, sizeof(opts.block));
@@ -393,7 +394,7 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
   sct_ptx_result result;
   sct_error err = {0};
   sct_ptx_cache_sizes caches;
-  if (r->opts->device && row->registers > 0) {
+  if (r->opts->device && row->registers > 0 && r->opts->device->l2_bytes > 0) {
     caches = sct_count_caches(r->opts->device, (int)(row->block[0] * row->block[1] * row->block[2]),
                               row->registers, row->static_shared_bytes + row->shared_bytes);
     opts.caches = &caches;
@@ -420,6 +421,12 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
   name_buffers(r, row->requests, row->n_insts);
   row->traffic = result.traffic;
   count_demand(row);
+  if (r->opts->device) {
+    count_spills(row, r->s->module, r->s->compiled.ptx, r->s->compiled.cubin,
+                 r->s->compiled.cubin_bytes);
+    count_local(row, r->opts->device);
+    count_atomics(row, r->s->memory, r->s->addresses.of, r->m->n_buffers);
+  }
   if (status == SCT_OK && result.diag.kind != SCT_PTX_CLEAN) {
     SCT_SCOPED(sct_str) text = {0};
     sct_ptx_diag_print(&text, &result.diag);

@@ -134,6 +134,8 @@ typedef struct sct_demand {
   int threads, registers;   /* of a block; of a thread */
   int64_t shared_bytes;     /* of a block */
   sct_chain chain, longest; /* of a usual block; of the one where it is longest */
+  bool even;                /* SMs share the work evenly, and without a last wave, as if it did not
+                               come in blocks */
   double load_cycles;       /* of a load in a chain; 0: as of one that DRAM answers */
   double near_cycles;       /* of one from a line that the warp had shortly before */
 } sct_demand;
@@ -150,6 +152,10 @@ void sct_model_demand(sct_prediction *out, const sct_device_desc *dev, const sct
 double sct_model_l2_held(const sct_device_desc *dev);
 /* Loads a thread has under way at a time, at most. */
 #define SCT_MODEL_LOADS_AT_ONCE 16.0
+
+/* Turns of an atomic operation of 16 bits, which is a loop of compare and swap, to those of one of
+ * 32: a sum of halves took an H200 7.9 us, of floats 4.6. */
+#define SCT_MODEL_SWAP 1.7
 
 /* What stores cost L2, in sectors' time, and how many of `loads` loads of a warp wait for each
  * other, in a kernel of which only counts are known. */
@@ -228,6 +234,9 @@ typedef struct sct_facts {
   double same;                /* lanes by distinct addresses of a request */
   double excess, of_requests; /* shares of the kernel: sectors above the ideal; requests */
   double stride;              /* bytes between neighbours */
+  bool vector;                /* a thread takes all of the stride, which one vector has */
+  bool loaded;                /* where it goes depends on a value that was loaded */
+  bool library;               /* it is a table of the device library */
   double bytes;               /* of the array */
   bool indexed;               /* an index array says where */
   const sct_device_desc *device;
@@ -235,24 +244,41 @@ typedef struct sct_facts {
   double waves;
   sct_occupancy fit;
   double active_lanes;
-  int64_t branches, divergent, local_requests;
+  int64_t branches, divergent, barriers;
+  int64_t local_requests;
+  bool local_loaded;                    /* most loads of local memory: a loaded value says where */
   double local_share;                   /* of all requests */
+  double spilled_bytes;                 /* a thread, stores and loads in machine code */
   double constant_words, constant_time; /* a load of constant memory; share of the time */
   double flight_bytes;                  /* of loads, that an SM can have on their way */
   double waiting;                       /* share of the time that waiting for loads adds */
-  double integers; /* where issue or a pipe is the limit: the share of integer instructions */
+  double starting;                      /* and that starting blocks adds */
+  sct_limit limit;      /* the longest part of the prediction; SCT_LIMIT_LAUNCH: not known */
+  double integers;      /* where issue or a pipe is the limit: the share of integer instructions */
+  double divisions;     /* divisions and remainders of integers, by warps */
+  double converted;     /* conversions between f32 and f64, by warps */
+  double swapped;       /* share of the atomics that the machine does by compare and swap */
+  double fp64, unfused; /* shares of the instructions: those of f64; those that would be saved if
+                           products and sums of f32 were fused */
+  const sct_demand *demand;    /* of the launch; NULL: not known, and no gain in time is */
+  const sct_demand *mended;    /* of the launch without this access's excess; NULL: not known */
+  const sct_demand *fast;      /* of the launch as compiled with fast arithmetic; NULL: not known */
+  const sct_demand *unspilled; /* of the launch without local memory; NULL: not known */
+  double requests;             /* of this access, in the whole launch */
+  double launch_ns;            /* predicted of the launch */
 } sct_facts;
 
 typedef struct sct_advice {
   const char *id;                /* "strided" */
   double gain;                   /* most that mending it may save: a share of `of` */
   const char *of;                /* "sectors" */
+  double gain_ns;                /* predicted time that it saves; -1: not known */
   const char *evidence, *advice; /* sentences without their points */
 } sct_advice;
 
 enum {
   SCT_N_RULES = 0
-#define SCT_RULE(name, scope, of, holds, gain, sentence, advice) +1
+#define SCT_RULE(name, scope, of, holds, gain, mend, sentence, advice) +1
 #include "model_rules.def"
 #undef SCT_RULE
 };

@@ -13,20 +13,127 @@
 #define SECTOR_BYTES 32.0
 #define LINE_BYTES   128.0
 #define MOST_INPUTS  (SCT_MAX_DIMS + SCT_MAX_EXTENTS + SCT_MAX_OPERANDS + SCT_MAX_VALUES)
-#define FEW_WARPS    (f->fit.fraction > 0.0 && f->fit.fraction < 0.5 && f->waves >= 1.0)
+/* Elements that a thread takes in place of one, at most; what a slower variant must save. */
+#define MOST_WIDER  8.0
+#define LEAST_SAVED 0.03
+#define FEW_WARPS   (f->fit.fraction > 0.0 && f->fit.fraction < 0.5 && f->waves >= 1.0)
+
+static double larger(double a, double b) {
+  return a > b ? a : b;
+}
+
+/* ---- launches that are mended ---- */
+
+static void without_excess(sct_demand *d, const sct_facts *f) {
+  *d = f->mended ? *f->mended : *d;
+}
+
+/* A thread does what `k` do. */
+static void widen(sct_demand *d, double k) {
+  const double fewer = larger(1.0, d->blocks / k);
+  d->blocks = k > 1.0 ? fewer : d->blocks;
+}
+
+/* Warps take as many fewer instructions. */
+static void fewer_instructions(sct_demand *d, double n, sct_pipe pipe) {
+  d->machine[SCT_PIPE_ISSUE] = larger(0.0, d->machine[SCT_PIPE_ISSUE] - n);
+  if (pipe != SCT_PIPE_ISSUE) {
+    d->machine[pipe] = larger(0.0, d->machine[pipe] - n);
+  }
+}
+
+static void scale_instructions(sct_demand *d, double by) {
+  for (int p = 0; p < SCT_N_PIPES; p++) {
+    d->machine[p] *= by;
+  }
+}
+
+/* Divisions by variables, by what ptxas makes of one (ptx_costs.def); where there are none, all
+ * integer arithmetic. */
+static void without_integers(sct_demand *d, const sct_facts *f) {
+  if (f->divisions > 0.0) {
+    fewer_instructions(d, 10.0 * f->divisions, SCT_PIPE_INT);
+    fewer_instructions(d, 7.0 * f->divisions, SCT_PIPE_IMUL);
+    fewer_instructions(d, 3.0 * f->divisions, SCT_PIPE_SFU);
+  } else {
+    fewer_instructions(d, d->machine[SCT_PIPE_INT], SCT_PIPE_INT);
+    fewer_instructions(d, d->machine[SCT_PIPE_IMUL], SCT_PIPE_IMUL);
+  }
+}
+
+static void in_floats(sct_demand *d, const sct_facts *f) {
+  fewer_instructions(d, f->converted, SCT_PIPE_SFU);
+  d->machine[SCT_PIPE_FP32] += d->machine[SCT_PIPE_FP64];
+  d->machine[SCT_PIPE_FP64] = 0.0;
+}
+
+static void unswapped(sct_demand *d, const sct_facts *f) {
+  const double turns = 1.0 + f->swapped * (SCT_MODEL_SWAP - 1.0);
+  d->line_lanes /= turns;
+  d->line_requests /= turns;
+}
+
+/* Read once, not by each warp each time. */
+static void without_requests(sct_demand *d, const sct_facts *f) {
+  fewer_instructions(d, f->requests, SCT_PIPE_ISSUE);
+  d->sm_lines = larger(0.0, d->sm_lines - f->lines * f->requests);
+}
+
+/* A vector of 4 bytes or more in the place of narrow ones. */
+static void vectors(sct_demand *d, const sct_facts *f, double times) {
+  const double saved = f->requests * (1.0 - 1.0 / times);
+  fewer_instructions(d, saved, SCT_PIPE_ISSUE);
+  d->sm_lines = larger(0.0, d->sm_lines - saved);
+  widen(d, times);
+}
+
+/* The same work in so many times the blocks: of less work a thread, then of fewer threads. */
+static void spread(sct_demand *d, double times) {
+  const double work = fmin(times, larger(1.0, d->chain.loads));
+  const double most = larger(1.0, d->threads / LANES), threads = fmin(times / work, most);
+  d->blocks *= times;
+  d->threads = (int)(d->threads / threads);
+  d->shared_bytes = (int64_t)((double)d->shared_bytes / times);
+  d->chain.loads = larger(1.0, d->chain.loads / work);
+  d->chain.cycles /= work;
+  d->even = true;
+}
+
+/* As many warps as the device holds. */
+static void fill_warps(sct_demand *d) {
+  d->registers = 0;
+  d->shared_bytes = 0;
+  for (; d->threads > 0 && d->threads < 256; d->threads *= 2, d->blocks /= 2.0) {
+  }
+}
+
+/* Predicted time that `mended` saves. */
+static double saved_ns(const sct_facts *f, const sct_demand *mended) {
+  sct_prediction after;
+  sct_model_demand(&after, f->device, mended);
+  return larger(0.0, f->launch_ns - after.ns);
+}
 
 int sct_model_advise(sct_advice out[SCT_N_RULES], sct_scope scope, const sct_facts *f,
                      sct_arena *arena) {
-  const bool one = scope == SCT_SCOPE_GLOBAL; /* an access is one issue */
+  const bool one =
+      scope == SCT_SCOPE_GLOBAL || scope == SCT_SCOPE_SHARED; /* an access is one issue */
   int n = 0;
 #define SAY(...) sct_str_printf(&text, __VA_ARGS__)
-#define SCT_RULE(name, where, what, holds, share, sentence, hint)                                  \
+#define SCT_RULE(name, where, what, holds, share, mend, sentence, hint)                            \
   if (scope == SCT_SCOPE_##where && !(one && n > 0) && (holds) && (share) >= LEAST_GAIN) {         \
     sct_str text = {0};                                                                            \
+    double gain_ns = -1.0;                                                                         \
     SAY sentence;                                                                                  \
+    if (f->demand && f->launch_ns > 0.0) {                                                         \
+      sct_demand mended = *f->demand, *const d = &mended;                                          \
+      mend;                                                                                        \
+      gain_ns = saved_ns(f, d);                                                                    \
+    }                                                                                              \
     out[n++] = (sct_advice){.id = (name),                                                          \
                             .of = (what),                                                          \
                             .gain = (share),                                                       \
+                            .gain_ns = gain_ns,                                                    \
                             .evidence = sct_arena_strdup(arena, sct_str_c(&text)),                 \
                             .advice = (hint)};                                                     \
     sct_str_free(&text);                                                                           \

@@ -507,7 +507,8 @@ static double chain_ns(const sct_device_desc *dev, const sct_demand *d, sct_chai
 
 /* Blocks of the SM that has most of them. */
 static double most_blocks(const sct_device_desc *dev, const sct_demand *d) {
-  return larger(1.0, ceil(d->blocks / dev->n_sms));
+  const double each = d->blocks / dev->n_sms;
+  return larger(1.0, d->even ? each : ceil(each));
 }
 
 /* Blocks take turns: whole waves where they are few, else each SM goes on by itself. `own_ns`: what
@@ -518,7 +519,7 @@ static double inflight_ns(const sct_device_desc *dev, const sct_demand *d, doubl
     return 0.0;
   }
   const double waves = d->blocks / ((double)fit.blocks_sm * dev->n_sms);
-  const double turns = waves <= 4.0 ? ceil(waves) : waves;
+  const double turns = d->even ? larger(1.0, waves) : waves <= 4.0 ? ceil(waves) : waves;
   const double all = turns * (chain_ns(dev, d, d->chain) + OWN * own_ns) +
                      (turns - 1.0) * TURN_CYCLES / clock_of(dev) * 1e9;
   return larger(all, chain_ns(dev, d, d->longest) + OWN * own_ns);

@@ -23,7 +23,7 @@ figure 'Records' '24 sectors where 8 would do' \
   '  loads      98304  2359296  24.0    8.0    1572864    3.00  33.3 %' \
   '  stores     98304  2359296  24.0    8.0    1572864    3.00  33.3 %' \
   'double3.cu:16  global loads       8     98304  2359296  24.0    8.0    1572864' \
-  'issue 1     strided, double3.cu:16: loads of 8 bytes' 'the records as one flat array of words' \
+  'issue 1     strided, double3.cu:20: stores of 8 bytes' 'the records as one flat array of words' \
   '  loads      98304   786432   8.0    8.0          0    1.00  100 %' \
   'global.loads.sectors           2359296    786432  -66.7 %' \
   'global.stores.sectors          2359296    786432  -66.7 %'

@@ -75,10 +75,33 @@ static void test_an_access_is_one_issue(void **state) {
   assert_rules(SCT_SCOPE_GLOBAL, &f, "");
 }
 
+/* By what a request shows: its stride, whether a loaded value says where it goes, and whether the
+ * thread takes all that lies between. */
+static void test_an_access_is_called_what_it_is(void **state) {
+  (void)state;
+  sct_facts f = loads(16.0);
+  f.loaded = true;
+  assert_rules(SCT_SCOPE_GLOBAL, &f, "irregular");
+  f.stride = 16.0; /* as the index was, so in order */
+  assert_rules(SCT_SCOPE_GLOBAL, &f, "strided");
+  f.vector = true;
+  assert_rules(SCT_SCOPE_GLOBAL, &f, "vector");
+  f = loads(7.0);
+  f.stride = f.width; /* neighbours, in runs that end */
+  assert_rules(SCT_SCOPE_GLOBAL, &f, "unaligned");
+  f = loads(16.0);
+  f.library = true;
+  assert_rules(SCT_SCOPE_GLOBAL, &f, "");
+}
+
 static void test_shared_memory(void **state) {
   (void)state;
   sct_facts f = {.access = "loads", .each = 2.0, .ideal = 1.0, .excess = 0.5};
   assert_rules(SCT_SCOPE_SHARED, &f, "conflicts");
+  f.width = 16.0;
+  assert_rules(SCT_SCOPE_SHARED, &f, "conflicts"); /* once */
+  f.is_atomic = true;
+  assert_rules(SCT_SCOPE_SHARED, &f, "shared atomics");
   f.each = 1.05;
   assert_rules(SCT_SCOPE_SHARED, &f, "");
 }
@@ -139,6 +162,43 @@ static void test_a_launch_may_have_several(void **state) {
   f.local_requests = 5;
   f.local_share = 0.2;
   assert_rules(SCT_SCOPE_LAUNCH, &f, "local memory");
+  f.local_loaded = true;
+  assert_rules(SCT_SCOPE_LAUNCH, &f, "local memory");
+  f.spilled_bytes = 64.0;
+  assert_rules(SCT_SCOPE_LAUNCH, &f, "spills local memory");
+}
+
+static void test_rules_of_a_profiler(void **state) {
+  (void)state;
+  sct_facts f = launch();
+  f.waves = 0.1;
+  f.blocks = 100;
+  assert_rules(SCT_SCOPE_LAUNCH, &f, "small grid");
+  f.waves = 0.6;
+  f.blocks = 130; /* two on some of the SMs */
+  assert_rules(SCT_SCOPE_LAUNCH, &f, "imbalance");
+  f.blocks = 200;
+  assert_rules(SCT_SCOPE_LAUNCH, &f, "");
+  f.barriers = 4;
+  assert_rules(SCT_SCOPE_LAUNCH, &f, "");
+  f.blocks = 100;
+  assert_rules(SCT_SCOPE_LAUNCH, &f, "barriers");
+  f = launch();
+  f.starting = 0.5;
+  assert_rules(SCT_SCOPE_LAUNCH, &f, "block starts");
+  f = launch();
+  f.fp64 = 0.5;
+  assert_rules(SCT_SCOPE_LAUNCH, &f, "");
+  f.limit = SCT_LIMIT_FP64;
+  assert_rules(SCT_SCOPE_LAUNCH, &f, "doubles");
+  f = launch();
+  f.unfused = 0.3;
+  assert_rules(SCT_SCOPE_LAUNCH, &f, ""); /* of no weight where memory is the limit */
+  f.limit = SCT_LIMIT_FP32;
+  assert_rules(SCT_SCOPE_LAUNCH, &f, "not fused");
+  f = launch();
+  f.swapped = 1.0;
+  assert_rules(SCT_SCOPE_LAUNCH, &f, "compare and swap");
 }
 
 static void test_layouts(void **state) {
@@ -164,7 +224,9 @@ static void test_layouts(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_an_access_is_one_issue),
+      cmocka_unit_test(test_an_access_is_called_what_it_is),
       cmocka_unit_test(test_shared_memory),
+      cmocka_unit_test(test_rules_of_a_profiler),
       cmocka_unit_test(test_a_launch_may_have_several),
       cmocka_unit_test(test_layouts),
   };

@@ -27,6 +27,10 @@ function sections.launch(out, c, look)
   local s = string.format("grid (%d, %d, %d), block (%d, %d, %d): %d blocks of %d threads\n"
     .. "%d registers a thread, %d bytes of shared memory a block\n", grid[1], grid[2], grid[3],
     block[1], block[2], block[3], blocks, threads, l.registers, l.shared_bytes)
+  if l.spill_store_bytes > 0 then
+    s = s .. string.format("spilled of a thread: %d bytes of stores, %d of loads\n",
+      l.spill_store_bytes, l.spill_load_bytes)
+  end
   if l.waves > 0 then
     s = s .. string.format(
       "%s, %d SMs: %d blocks an SM, %.2f waves, occupancy %.0f %% (limit: %s)\n", device.name,
@@ -49,14 +53,18 @@ function sections.speed(out, c, look)
     return
   end
   local limit = "limit: " .. s.limiter .. (s.limit ~= "issue" and " (" .. s.limit .. ")" or "")
+  if s.balanced then
+    limit = limit .. "; balanced: the other of memory and compute takes nearly as long"
+  end
   if s.limit == look.inflight and s.flight_bytes > 0 then
     limit = limit .. ": loads of an SM can have " .. si(s.flight_bytes, "B on their way, ")
       .. si(device.inflight_bytes, "B keep DRAM busy")
   end
   local about = c.launch.sectors_error > 0 and "~" or ""
   out:wrap("speed", string.format("predicted: memory %s%.0f %%, compute %s%.0f %%, "
-    .. "issue %s%.0f %% of the device in %s%.3g us\n%s", about, 100 * s.memory, about,
-    100 * s.compute, about, 100 * s.issue, about, s.predicted_ns / 1e3, limit))
+    .. "issue %s%.0f %% of the device in %s%.3g us, the launch %s%.3g us\n%s", about,
+    100 * s.memory, about, 100 * s.compute, about, 100 * s.issue, about, s.predicted_ns / 1e3,
+    about, s.launch_ns / 1e3, limit))
   local work = {}
   for _, of in ipairs { "f16", "f32", "f64" } do
     work[#work + 1] = s["flops_" .. of] > 0 and about .. si(s["flops_" .. of], "flop of " .. of)
@@ -114,9 +122,10 @@ function sections.shared(out, c)
   end
 end
 
-function sections.caches(out, c)
+function sections.caches(out, c, look)
   if not c.caches and c.more.blocks_run == 0 then
-    out:wrap("caches", "not estimated: the blocks that are resident at once touch too much")
+    out:wrap("caches", look.device.l2_bytes == 0 and "the device has none"
+      or "not estimated: the blocks that are resident at once touch too much")
   end
   if c.caches and c.more.touched then
     out:wrap("caches", string.format(
@@ -175,15 +184,14 @@ function sections.source(out, c, look)
 end
 
 function sections.issues(out, c)
-  local first = {}
+  local launch_ns = c.speed and c.speed.launch_ns
   if #c.issues == 0 then
     out:put("  issues      none that the rules know\n")
   end
   for k, issue in ipairs(c.issues) do
     local place = issue.file ~= "" and string.format("%s:%d", units.base_name(issue.file),
       issue.line) or nil
-    out:issue(k, issue, place, first[issue.id])
-    first[issue.id] = first[issue.id] or k
+    out:issue(k, issue, place, launch_ns)
   end
 end
 

@@ -67,11 +67,19 @@ function Text:wrap(head, s)
   self:put("%s\n", first .. table.concat(lines, "\n" .. string.rep(" ", WRAP_INDENT)))
 end
 
---- Issue `k` of `profile` and `tune`; `same`: the issue that has the same advice, nil: none.
-function Text:issue(k, issue, place, same)
-  self:wrap("issue " .. k, string.format("%s%s: %s\ntry: %s\ngain: up to %.3g %% of the %s",
-    issue.id, place and ", " .. place or "", issue.evidence,
-    same and "as of issue " .. same or issue.advice, 100 * issue.gain, issue.of))
+local LEAST_GAIN = 0.005 -- of a launch's time; less is none
+
+--- Issue `k` of `profile`, `check` and `tune`; launch_ns: predicted time of the launch, nil: not
+--- known.
+function Text:issue(k, issue, place, launch_ns)
+  local share = string.format("%.3g %% of the %s", 100 * issue.gain, issue.of)
+  local gain = "up to " .. share
+  if issue.gain_ns and launch_ns then
+    gain = issue.gain_ns < LEAST_GAIN * launch_ns and "no time, by the model; " .. share
+      or string.format("up to %.3g of %.3g us, %s", issue.gain_ns / 1e3, launch_ns / 1e3, share)
+  end
+  self:wrap("issue " .. k, string.format("%s%s: %s\ntry: %s\ngain: %s", issue.id,
+    place and ", " .. place or "", issue.evidence, issue.advice, gain))
 end
 
 -- ---- tables ----

@@ -126,7 +126,7 @@ static void access(ptx_caches *c, cache *l1, uint64_t word) {
   const uint64_t sector = word >> SECTOR_SHIFT;
   sct_ptx_traffic *const t = &c->traffic;
   int64_t none = 0;
-  if (what == LOAD || what == STORE) {
+  if ((what == LOAD || what == STORE) && l1->n_sets > 0) {
     const bool there = look(l1, sector, false, &none);
     t->l1_sectors++;
     t->l1_hits += there;
@@ -151,7 +151,9 @@ void sct_ptx_caches_new(ptx_caches **out, const sct_ptx_cache_sizes *sizes) {
   c->traffic.known = true;
   cache_init(&c->l2, sizes->l2_bytes);
   for (int k = 0; k < c->n_sms; k++) {
-    cache_init(&c->l1[k], sizes->l1_bytes);
+    if (sizes->l1_bytes > 0) { /* else loads are cached in L2 only */
+      cache_init(&c->l1[k], sizes->l1_bytes);
+    }
   }
 }
 
