@@ -66,13 +66,13 @@ static json_t *result_json(const sct_row_result *row) {
   return out;
 }
 
-static json_t *regret_json(const emit_regret *r) {
+static json_t *regret_json(const sct_rule_regret *r) {
   return json_pack("{s:i, s:f, s:f, s:f}", "samples", r->n_samples, "mean", r->mean, "p95", r->p95,
                    "worst", r->worst);
 }
 
 /* A feature's extents by name, as a product, and what divides it; null: nothing. */
-static void add_feature(json_t *out, const emit_header *h, const emit_feature *f) {
+static void add_feature(json_t *out, const emit_header *h, const sct_rule_feature *f) {
   json_t *of = json_array();
   for (int k = 0; k < h->sig.n_extents; k++) {
     if (k < 64 && f->of >> k & 1) {
@@ -84,7 +84,7 @@ static void add_feature(json_t *out, const emit_header *h, const emit_feature *f
 }
 
 static json_t *node_json(const emit_header *h, const emit_device *device, int number) {
-  const emit_node *const node = &device->rule.nodes[number];
+  const sct_rule_node *const node = &device->rule.nodes[number];
   json_t *out = NULL;
   if (node->feature >= 0) {
     out = json_pack("{s:I, s:o, s:o}", "most", (json_int_t)node->most, "low",

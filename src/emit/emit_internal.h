@@ -2,7 +2,7 @@
  *
  *   emit_select.c    which runs, layouts and kernels go into the header
  *   emit_choose.c    the best candidate among some
- *   emit_rules.c     the rule of each device, by the parts of emit_rule.h
+ *   emit_rules.c     the rule of each device, by the parts of rule.h
  *   emit_holds.c     conditions of kernels at some extents
  *   emit_source.c    whether a stored kernel may stand in a header, and its parameters
  *   emit_ways.c      defaults of NAME_host that `transfer` has found
@@ -16,7 +16,7 @@
 #define SCT_EMIT_INTERNAL_H
 
 #include "emit/emit.h"
-#include "emit/emit_rule.h"
+#include "rule/rule.h"
 #include "script/script.h"
 #include "json/json.h"
 
@@ -82,8 +82,8 @@ typedef struct emit_device {
   const sct_row_device **alike;
   emit_size *sizes; /* by number of elements; a size whose layouts have no winner is left out */
   int n_features;
-  emit_feature *features;
-  emit_rule rule; /* with the header's kernels */
+  sct_rule_feature *features;
+  sct_rule rule; /* with the header's kernels */
 } emit_device;
 
 typedef struct emit_header {

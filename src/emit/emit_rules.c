@@ -21,7 +21,7 @@ typedef struct rule_work {
   sct_arena arena;
   tried_kernel *kernels;
   int n_kernels;
-  emit_matrix matrix;
+  sct_rule_matrix matrix;
 } rule_work;
 
 static int find_kernel(const rule_work *r, sct_id candidate) {
@@ -110,7 +110,7 @@ static double time_of(const sct_row_outcome *o, const sct_row_outcome *best) {
 
 static void take_times(rule_work *r, int sample) {
   const emit_size *const size = &r->device->sizes[sample];
-  emit_matrix *const m = &r->matrix;
+  sct_rule_matrix *const m = &r->matrix;
   const sct_row_outcome *const best = fastest(size);
   double least = INFINITY;
   for (int k = 0; k < size->n_rows; k++) {
@@ -134,10 +134,10 @@ static void take_times(rule_work *r, int sample) {
 
 static void fill_matrix(rule_work *r) {
   const emit_header *const h = r->header;
-  emit_matrix *const m = &r->matrix;
+  sct_rule_matrix *const m = &r->matrix;
   const int64_t **extents = SCT_ARENA_NEW(&r->arena, const int64_t *, r->device->n_sizes + 1);
   SCT_OWNED_PTR(json_t) naive = sct_json_load(h->kernels[0].source->launch);
-  emit_matrix_new(m, &r->arena, r->n_kernels, r->device->n_sizes);
+  sct_rule_new(m, &r->arena, r->n_kernels, r->device->n_sizes);
   m->n_extents = h->sig.n_extents;
   m->extents = extents;
   for (int s = 0; s < m->n_samples; s++) {
@@ -156,13 +156,13 @@ static void fill_matrix(rule_work *r) {
       }
     }
   }
-  emit_matrix_rate(m, &r->arena);
+  sct_rule_rate(m, &r->arena);
 }
 
 /* ---- features ---- */
 
 static void add_feature(emit_device *d, uint64_t of, int over) {
-  d->features[d->n_features++] = (emit_feature){of, over};
+  d->features[d->n_features++] = (sct_rule_feature){of, over};
 }
 
 /* Extents; products of two dimensions and of all; how long rows of different lengths are. */
@@ -170,7 +170,8 @@ static void list_features(emit_header *h, emit_device *d) {
   const emit_signature *const sig = &h->sig;
   uint64_t all = 0;
   int n = 0;
-  d->features = SCT_ARENA_NEW(&h->arena, emit_feature, (sig->n_extents + 2) * (sig->n_extents + 2));
+  d->features =
+      SCT_ARENA_NEW(&h->arena, sct_rule_feature, (sig->n_extents + 2) * (sig->n_extents + 2));
   for (int k = 0; k < sig->n_extents && k < 64; k++) {
     add_feature(d, UINT64_C(1) << k, -1);
     all |= sig->counts[k] ? UINT64_C(1) << k : 0;
@@ -196,9 +197,9 @@ static void list_features(emit_header *h, emit_device *d) {
 /* The kernels of the tree as numbers in the header, which gets those it lacks. */
 static sct_status take_kernels(rule_work *r, sct_store *store, sct_error *err) {
   emit_header *const h = r->header;
-  emit_rule *const rule = &r->device->rule;
+  sct_rule *const rule = &r->device->rule;
   for (int n = 0; n < rule->n_nodes; n++) {
-    emit_node *const node = &rule->nodes[n];
+    sct_rule_node *const node = &rule->nodes[n];
     for (int k = 0; k < node->n_order && node->feature < 0; k++) {
       tried_kernel *const kernel = &r->kernels[node->order[k]];
       const sct_row_result *row = NULL;
@@ -217,12 +218,12 @@ static sct_status take_kernels(rule_work *r, sct_store *store, sct_error *err) {
  * stands in the header's tables. */
 static sct_status show_samples(rule_work *r, sct_store *store, sct_error *err) {
   emit_header *const h = r->header;
-  const emit_rule *const rule = &r->device->rule;
-  bool seen[EMIT_MOST_NODES] = {false}, any = false;
+  const sct_rule *const rule = &r->device->rule;
+  bool seen[SCT_RULE_MOST_NODES] = {false}, any = false;
   for (int s = r->device->n_sizes - 1; s >= 0; s--) {
     emit_size *const size = &r->device->sizes[s];
-    const emit_node *const leaf =
-        emit_rule_leaf(rule, r->device->features, size->extents, h->sig.n_extents);
+    const sct_rule_node *const leaf =
+        sct_rule_leaf(rule, r->device->features, size->extents, h->sig.n_extents);
     for (int k = 0; k < size->n_rows && leaf->n_order > 0 && !seen[leaf - rule->nodes]; k++) {
       if (size->legal[k] && size->rows[k].candidate.id == h->kernels[leaf->order[0]].source->id) {
         SCT_TRY(emit_load_result(&size->winner, h, store, size->rows[k].outcome.id, err));
@@ -241,7 +242,7 @@ static sct_status show_samples(rule_work *r, sct_store *store, sct_error *err) {
 
 sct_status emit_make_rule(emit_header *h, emit_device *device, sct_store *store, sct_error *err) {
   rule_work r = {.header = h, .device = device};
-  const int room = EMIT_MOST_EXTRA - h->n_extra;
+  const int room = SCT_RULE_MOST_EXTRA - h->n_extra;
   int n_sampled = 0;
   list_kernels(&r);
   fill_matrix(&r);
@@ -257,8 +258,8 @@ sct_status emit_make_rule(emit_header *h, emit_device *device, sct_store *store,
   for (int s = 0; s < device->n_sizes; s++) {
     left_out[s] = device->sizes[s].sampled || n_sampled == 0;
   }
-  emit_rule_find(&device->rule, &r.matrix, kept, left_out, device->features, device->n_features,
-                 room < EMIT_MOST_ADDED ? room : EMIT_MOST_ADDED);
+  sct_rule_find(&device->rule, &r.matrix, kept, left_out, device->features, device->n_features,
+                room < SCT_RULE_MOST_ADDED ? room : SCT_RULE_MOST_ADDED);
   sct_status status = take_kernels(&r, store, err);
   if (status == SCT_OK && n_sampled > 0 && n_sampled == device->n_sizes) {
     status = show_samples(&r, store, err);

@@ -1,16 +1,16 @@
 /* What each kernel takes at each size, and what it loses against the best that was found there. A
  * size counts twice: arrays as cudaMalloc gives them, and arrays that begin an element further,
  * which some kernels do not take. */
-#include "emit/emit_rule.h"
+#include "rule/rule.h"
 
 #include <math.h>
 
 #define ALIGNED 0.75 /* weight of a size with arrays of cudaMalloc; the rest begins elsewhere */
 #define DOUBLED 0.25 /* the loss (of the logarithm) that costs twice as much as it is */
 
-void emit_matrix_new(emit_matrix *out, sct_arena *arena, int n_kernels, int n_samples) {
+void sct_rule_new(sct_rule_matrix *out, sct_arena *arena, int n_kernels, int n_samples) {
   const int n = n_kernels * n_samples;
-  *out = (emit_matrix){.n_kernels = n_kernels, .n_samples = n_samples, .naive = -1};
+  *out = (sct_rule_matrix){.n_kernels = n_kernels, .n_samples = n_samples, .naive = -1};
   out->ns = SCT_ARENA_NEW(arena, double, n + 1);
   out->tried = SCT_ARENA_NEW(arena, bool, n + 1);
   out->plain = SCT_ARENA_NEW(arena, bool, n_kernels + 1);
@@ -20,16 +20,16 @@ void emit_matrix_new(emit_matrix *out, sct_arena *arena, int n_kernels, int n_sa
   }
 }
 
-double emit_cost(double loss) {
+double sct_rule_cost(double loss) {
   return loss * (1 + loss / DOUBLED);
 }
 
-void emit_matrix_rate(emit_matrix *m, sct_arena *arena) {
-  m->n_cells = m->n_samples * EMIT_SITUATIONS;
+void sct_rule_rate(sct_rule_matrix *m, sct_arena *arena) {
+  m->n_cells = m->n_samples * SCT_RULE_SITUATIONS;
   m->loss = SCT_ARENA_NEW(arena, double, m->n_kernels * m->n_cells + 1);
   m->weight = SCT_ARENA_NEW(arena, double, m->n_cells + 1);
   for (int cell = 0; cell < m->n_cells; cell++) {
-    const int sample = cell / EMIT_SITUATIONS, offset = cell % EMIT_SITUATIONS;
+    const int sample = cell / SCT_RULE_SITUATIONS, offset = cell % SCT_RULE_SITUATIONS;
     double best = INFINITY;
     for (int k = 0; k < m->n_kernels; k++) {
       const int at = k * m->n_samples + sample;
