@@ -5,8 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#define NEAR 1.5 /* times the best: what a kernel is taken for that was not tried at a size */
-
 /* What a matrix's kernels are in the store. */
 typedef struct tried_kernel {
   const sct_row_result *row; /* at one of the sizes */
@@ -86,49 +84,42 @@ static bool may_run(const emit_header *h, const json_t *launch, const int64_t *e
   return true;
 }
 
-/* The row with the least time at a size; NULL: nothing was timed there. */
-static const sct_row_outcome *fastest(const emit_size *size) {
-  const sct_row_outcome *best = NULL;
+static bool was_timed(const emit_size *size) {
+  bool timed = false;
   for (int k = 0; k < size->n_rows; k++) {
-    const sct_row_outcome *o = &size->rows[k].outcome;
-    best = size->legal[k] && o->times.median_ns > 0 &&
-                   (!best || o->times.median_ns < best->times.median_ns)
-               ? o
-               : best;
+    timed = timed || (size->legal[k] && size->rows[k].outcome.times.median_ns > 0);
   }
-  return best;
-}
-
-/* Where a size was timed, a prediction counts by its ratio to that of the fastest. */
-static double time_of(const sct_row_outcome *o, const sct_row_outcome *best) {
-  if (!best || o->times.median_ns > 0) {
-    return sct_row_ns(o);
-  }
-  const bool both = o->predicted_ns > 0 && best->predicted_ns > 0;
-  return both ? best->times.median_ns * fmax(1, o->predicted_ns / best->predicted_ns) : 0;
+  return timed;
 }
 
 static void take_times(rule_work *r, int sample) {
   const emit_size *const size = &r->device->sizes[sample];
   sct_rule_matrix *const m = &r->matrix;
-  const sct_row_outcome *const best = fastest(size);
-  double least = INFINITY;
-  for (int k = 0; k < size->n_rows; k++) {
-    const double ns = size->legal[k] ? time_of(&size->rows[k].outcome, best) : 0;
-    const int kernel = ns > 0 ? find_kernel(r, size->rows[k].candidate.id) : 0;
-    const int at = kernel * m->n_samples + sample;
-    if (ns > 0) {
-      m->ns[at] = ns;
-      m->tried[at] = true;
-      least = fmin(least, ns);
-    }
-  }
+  const bool timed = was_timed(size);
+  SCT_OWNED_PTR(json_t) estimates = sct_json_load(size->run->estimates);
   for (int k = 0; k < m->n_kernels; k++) {
     const int at = k * m->n_samples + sample;
-    if (!m->tried[at] && isfinite(least) &&
-        may_run(r->header, r->kernels[k].launch, size->extents)) {
-      m->ns[at] = NEAR * least;
-    }
+    const char *const hash = r->kernels[k].row->candidate.source_hash;
+    m->predicted[at] = json_number_value(json_object_get(estimates, hash));
+    m->may[at] = may_run(r->header, r->kernels[k].launch, size->extents);
+  }
+  for (int k = 0; k < size->n_rows; k++) {
+    const sct_row_outcome *const o = &size->rows[k].outcome;
+    const double ns = timed ? o->times.median_ns : sct_row_ns(o);
+    const int at = find_kernel(r, size->rows[k].candidate.id) * m->n_samples + sample;
+    m->may[at] = size->legal[k];
+    m->predicted[at] = o->predicted_ns > 0 ? o->predicted_ns : 0;
+    m->tried[at] = size->legal[k] && ns > 0;
+    m->ns[at] = m->tried[at] ? ns : INFINITY;
+  }
+}
+
+/* One that is wrong somewhere is no choice, unless it is the header's anyway. */
+static void drop_kernel(sct_rule_matrix *m, int kernel) {
+  for (int s = 0; s < m->n_samples; s++) {
+    const int at = kernel * m->n_samples + s;
+    m->tried[at] = m->may[at] = false;
+    m->ns[at] = INFINITY;
   }
 }
 
@@ -149,13 +140,11 @@ static void fill_matrix(rule_work *r) {
     m->naive = kernel->kept == 0 ? k : m->naive;
     m->plain[k] = is_plain(h, kernel->launch, naive);
     m->total[k] = m->plain[k] && json_array_size(json_object_get(kernel->launch, "requires")) == 0;
-    for (int s = 0; s < m->n_samples; s++) { /* one that is wrong somewhere is no choice */
-      if (kernel->kept < 0 && (kernel->failed || !emit_has_layouts(h, kernel->launch))) {
-        m->tried[k * m->n_samples + s] = false;
-        m->ns[k * m->n_samples + s] = INFINITY;
-      }
+    if (kernel->kept < 0 && (kernel->failed || !emit_has_layouts(h, kernel->launch))) {
+      drop_kernel(m, k);
     }
   }
+  sct_rule_estimate(m, &r->arena);
   sct_rule_rate(m, &r->arena);
 }
 

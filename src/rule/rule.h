@@ -1,8 +1,9 @@
-/* The rule of a device: which kernels calls of any extents take.
+/* rule - which kernels calls of any extents take on a device, from times of kernels at some sizes.
  *
- *   sct_rule_matrix.c  what each kernel takes at each size that was tuned
- *   sct_rule_cover.c   few of these kernels for all sizes
- *   rule_tree.c    a decision tree over extents with these kernels */
+ *   rule_estimate.c  what a kernel takes at sizes where it was not tried
+ *   rule_matrix.c    what each kernel loses against the best at each size
+ *   rule_cover.c     few of these kernels for all sizes
+ *   rule_tree.c      a decision tree over extents with these kernels */
 #ifndef SCT_RULE_RULE_H
 #define SCT_RULE_RULE_H
 
@@ -33,19 +34,24 @@ typedef struct sct_rule_feature {
 typedef struct sct_rule_matrix {
   int n_kernels, n_samples, n_extents;
   double *ns;                    /* [kernel * n_samples + sample] INFINITY: it cannot run there */
-  bool *tried;                   /* [the same] else `ns` is a guess */
+  bool *tried;                   /* [the same] else `ns` is estimated, */
+  bool *may;                     /* where it runs; */
+  double *predicted;             /* by the model; 0: unknown */
+  double *calls;                 /* [n_samples] that a program made; 0: unknown */
   bool *plain;                   /* [n_kernels] takes arrays at any address that the types allow, */
   bool *total;                   /* and, if it is plain, any extents */
   int naive;                     /* this kernel; -1: not tried */
   const int64_t *const *extents; /* [n_samples] */
   /* by sct_rule_rate(); a cell is a sample in a situation, sample * SCT_RULE_SITUATIONS + it */
   double *loss; /* [kernel * n_cells + cell] log of the time over the best; INFINITY: cannot run */
-  double *weight; /* [n_cells] */
+  double *weight; /* [n_cells] of a sample 1 in the mean */
   int n_cells;
 } sct_rule_matrix;
 
 /* A matrix without times. */
 void sct_rule_new(sct_rule_matrix *out, sct_arena *arena, int n_kernels, int n_samples);
+/* Estimates `ns` where a kernel may run and was not tried. */
+void sct_rule_estimate(sct_rule_matrix *m, sct_arena *arena);
 void sct_rule_rate(sct_rule_matrix *m, sct_arena *arena);
 
 /* What a loss costs: twice as much at 28 % more time. */

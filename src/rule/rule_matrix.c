@@ -13,6 +13,9 @@ void sct_rule_new(sct_rule_matrix *out, sct_arena *arena, int n_kernels, int n_s
   *out = (sct_rule_matrix){.n_kernels = n_kernels, .n_samples = n_samples, .naive = -1};
   out->ns = SCT_ARENA_NEW(arena, double, n + 1);
   out->tried = SCT_ARENA_NEW(arena, bool, n + 1);
+  out->may = SCT_ARENA_NEW(arena, bool, n + 1);
+  out->predicted = SCT_ARENA_NEW(arena, double, n + 1);
+  out->calls = SCT_ARENA_NEW(arena, double, n_samples + 1);
   out->plain = SCT_ARENA_NEW(arena, bool, n_kernels + 1);
   out->total = SCT_ARENA_NEW(arena, bool, n_kernels + 1);
   for (int k = 0; k < n; k++) {
