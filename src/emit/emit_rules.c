@@ -96,7 +96,9 @@ static void take_times(rule_work *r, int sample) {
   const emit_size *const size = &r->device->sizes[sample];
   sct_rule_matrix *const m = &r->matrix;
   const bool timed = was_timed(size);
+  SCT_OWNED_PTR(json_t) conditions = sct_json_load(size->run->conditions);
   SCT_OWNED_PTR(json_t) estimates = sct_json_load(size->run->estimates);
+  m->calls[sample] = json_number_value(json_object_get(conditions, "calls"));
   for (int k = 0; k < m->n_kernels; k++) {
     const int at = k * m->n_samples + sample;
     const char *const hash = r->kernels[k].row->candidate.source_hash;

@@ -54,6 +54,9 @@ void sct_rule_new(sct_rule_matrix *out, sct_arena *arena, int n_kernels, int n_s
 void sct_rule_estimate(sct_rule_matrix *m, sct_arena *arena);
 void sct_rule_rate(sct_rule_matrix *m, sct_arena *arena);
 
+/* The least time that was found at a sample, by kernels that are `plain` or by any; INFINITY: none.
+ */
+double sct_rule_best(const sct_rule_matrix *m, int sample, bool plain);
 /* What a loss costs: twice as much at 28 % more time. */
 double sct_rule_cost(double loss);
 

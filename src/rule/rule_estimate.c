@@ -6,10 +6,10 @@
 
 #include <math.h>
 
-#define SLOWER  1.5  /* times the best, where nothing is predicted */
-#define ALIKE   2.0  /* octaves: how far a kernel's own error reaches */
-#define UNSURE  0.5  /* timed sizes that a kernel's own error must outweigh */
-#define NOTHING 0.05 /* of a size's weight beyond any distance: what a kernel loses everywhere */
+#define SLOWER   1.5  /* times the best, where nothing is predicted */
+#define ALIKE    2.0  /* octaves: how far a kernel's own error reaches */
+#define UNSURE   0.25 /* timed sizes that a kernel's own error must outweigh */
+#define ANYWHERE 0.02 /* of a size's weight beyond any distance: what a kernel loses everywhere */
 
 /* The square of how far two sizes are from each other, in octaves. */
 static double distance2(const sct_rule_matrix *m, int a, int b) {
@@ -38,15 +38,6 @@ static double error_of(const sct_rule_matrix *m, int sample) {
   return n > 0 ? sum / n : 0;
 }
 
-static double best_of(const sct_rule_matrix *m, int sample) {
-  double best = INFINITY;
-  for (int k = 0; k < m->n_kernels; k++) {
-    const int at = k * m->n_samples + sample;
-    best = m->tried[at] ? fmin(best, m->ns[at]) : best;
-  }
-  return best;
-}
-
 /* The logarithm of a kernel's time at a size but for the kernel's own error. */
 static double before(const sct_rule_matrix *m, int at, double error, double best) {
   return m->predicted[at] > 0 ? log(m->predicted[at]) + error : log(SLOWER * best);
@@ -58,9 +49,9 @@ void sct_rule_estimate(sct_rule_matrix *m, sct_arena *arena) {
   double *near = SCT_ARENA_NEW(arena, double, n *n + 1); /* how alike two sizes are */
   for (int s = 0; s < n; s++) {
     error[s] = error_of(m, s);
-    best[s] = best_of(m, s);
+    best[s] = sct_rule_best(m, s, false);
     for (int other = 0; other < n; other++) {
-      near[s * n + other] = NOTHING + exp(-distance2(m, s, other) / (2 * ALIKE * ALIKE));
+      near[s * n + other] = ANYWHERE + exp(-distance2(m, s, other) / (2 * ALIKE * ALIKE));
     }
   }
   for (int k = 0; k < m->n_kernels; k++) {

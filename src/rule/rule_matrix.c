@@ -27,18 +27,42 @@ double sct_rule_cost(double loss) {
   return loss * (1 + loss / DOUBLED);
 }
 
+double sct_rule_best(const sct_rule_matrix *m, int sample, bool plain) {
+  double best = INFINITY;
+  for (int k = 0; k < m->n_kernels; k++) {
+    const int at = k * m->n_samples + sample;
+    best = m->tried[at] && (m->plain[k] || !plain) ? fmin(best, m->ns[at]) : best;
+  }
+  return best;
+}
+
+/* A size's weight: half of it is that of any size, so that none is given up; the other half its
+ * share of the time of all calls, where these are known. */
+static double weight_of(const sct_rule_matrix *m, int sample, double all) {
+  const double share = all > 0 ? m->calls[sample] * sct_rule_best(m, sample, false) / all : 0;
+  return all > 0 ? (1 + share * m->n_samples) / 2 : 1;
+}
+
+/* What all calls take by the best kernels; 0: no calls are known. */
+static double time_of_calls(const sct_rule_matrix *m) {
+  double all = 0;
+  for (int s = 0; s < m->n_samples; s++) {
+    const double best = sct_rule_best(m, s, false);
+    all += m->calls[s] > 0 && isfinite(best) ? m->calls[s] * best : 0;
+  }
+  return all;
+}
+
 void sct_rule_rate(sct_rule_matrix *m, sct_arena *arena) {
   m->n_cells = m->n_samples * SCT_RULE_SITUATIONS;
   m->loss = SCT_ARENA_NEW(arena, double, m->n_kernels * m->n_cells + 1);
   m->weight = SCT_ARENA_NEW(arena, double, m->n_cells + 1);
+  const double all = time_of_calls(m);
   for (int cell = 0; cell < m->n_cells; cell++) {
     const int sample = cell / SCT_RULE_SITUATIONS, offset = cell % SCT_RULE_SITUATIONS;
-    double best = INFINITY;
-    for (int k = 0; k < m->n_kernels; k++) {
-      const int at = k * m->n_samples + sample;
-      best = m->tried[at] && (m->plain[k] || !offset) ? fmin(best, m->ns[at]) : best;
-    }
-    m->weight[cell] = isinf(best) ? 0 : offset ? 1 - ALIGNED : ALIGNED;
+    const double best = sct_rule_best(m, sample, offset);
+    m->weight[cell] =
+        isinf(best) ? 0 : weight_of(m, sample, all) * (offset ? 1 - ALIGNED : ALIGNED);
     for (int k = 0; k < m->n_kernels; k++) {
       const double ns = m->ns[k * m->n_samples + sample];
       const bool runs = isfinite(ns) && isfinite(best) && (m->plain[k] || !offset);

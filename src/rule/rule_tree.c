@@ -10,17 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GAIN      0.02 /* cost of a sample: what a split must bring to those of its smaller side, */
-#define LEAST     0.004 /* and to all */
-#define NEXT_GAIN 0.002 /* of a kernel more that a branch tries */
-#define FOLDS     8
-#define NO_TIMES  2.3 /* loss where no kernel was tried: ten times as slow */
+#define GAIN       0.02 /* cost of a sample: what a split must bring to those of its smaller side, */
+#define LEAST      0.004 /* and to all */
+#define NEXT_GAIN  0.002 /* of a kernel more that a branch tries */
+#define LEAST_OUT  8     /* sizes to leave out; of fewer nothing is stated */
+#define MOST_FOLDS 32
+#define NO_TIMES   2.3 /* loss where no kernel was tried: ten times as slow */
 
 typedef struct growth {
   const sct_rule_matrix *m;
   const bool *at;
   const sct_rule_feature *features;
   int n_features, n_at, least_samples;
+  double all_weight; /* of the samples */
   int *use, n_use;   /* kernels */
   int n_pairs;       /* [n_use * n_use] */
   double *cost;      /* [sample * n_pairs + pair] */
@@ -120,6 +122,15 @@ static void add_pairs(growth *k) {
   }
 }
 
+/* Of a sample, in all situations. */
+static double weight_of(const sct_rule_matrix *m, int sample) {
+  double sum = 0;
+  for (int s = 0; s < SCT_RULE_SITUATIONS; s++) {
+    sum += m->weight[sample * SCT_RULE_SITUATIONS + s];
+  }
+  return sum;
+}
+
 /* ---- growing ---- */
 
 static void sort_by(growth *k, int feature) {
@@ -216,16 +227,15 @@ static double grow(growth *k, int node, int depth) {
   const int mark = k->n_nodes;
   here->low = k->n_nodes++;
   here->high = k->n_nodes++;
-  int n_low = 0;
+  double low_weight = 0, high_weight = 0;
   for (int s = 0; s < k->m->n_samples; s++) {
     if (k->node_of[s] == node) {
       const bool low = k->value[here->feature * k->m->n_samples + s] <= here->most;
       k->node_of[s] = low ? here->low : here->high;
-      n_low += low;
+      *(low ? &low_weight : &high_weight) += weight_of(k->m, s);
     }
   }
-  const int n_high = here->n_samples - n_low;
-  const double must = fmax(GAIN * (n_low < n_high ? n_low : n_high), LEAST * k->n_at);
+  const double must = fmax(GAIN * fmin(low_weight, high_weight), LEAST * k->all_weight);
   const double parts = grow(k, here->low, depth + 1) + grow(k, here->high, depth + 1) + must;
   if (parts < whole) {
     return parts;
@@ -254,7 +264,10 @@ static double order_cost(const growth *k, int node, const int *order, int n) {
 static double order_leaf(growth *k, int node) {
   sct_rule_node *const leaf = &k->nodes[node];
   double least = INFINITY;
-  const double must = NEXT_GAIN * leaf->n_samples;
+  double must = 0;
+  for (int s = 0; s < k->m->n_samples; s++) {
+    must += k->node_of[s] == node ? NEXT_GAIN * weight_of(k->m, s) : 0;
+  }
   for (int n = 1; n <= SCT_RULE_MOST_ORDER; n++) {
     int combinations = 1, best[SCT_RULE_MOST_ORDER];
     double cost = INFINITY;
@@ -317,7 +330,7 @@ static void drop_kernels(growth *k, const bool *kept) {
     }
     k->use[u] = k->use[--k->n_use];
     const double without = is_used(k, kernel) ? order_leaves(k) : cost;
-    if (without < cost + LEAST * k->n_at) {
+    if (without < cost + LEAST * k->all_weight) {
       cost = without;
       u = -1;
     } else {
@@ -394,6 +407,7 @@ static void open_growth(growth *k, sct_arena *arena, const bool *chosen) {
   for (int s = 0; s < m->n_samples; s++) {
     k->node_of[s] = k->at[s] ? 0 : -1;
     k->n_at += k->at[s];
+    k->all_weight += k->at[s] ? weight_of(m, s) : 0;
   }
   k->least_samples = k->n_at < 8 ? 1 : k->n_at < 24 ? 2 : 3;
   for (int f = 0; f < k->n_features; f++) {
@@ -444,10 +458,11 @@ void sct_rule_find(sct_rule *out, const sct_rule_matrix *m, const bool *kept, co
   for (int s = 0; s < m->n_samples; s++) {
     n_out += left_out[s];
   }
-  for (int fold = 0; fold < FOLDS && n_out >= FOLDS; fold++) {
+  const int n_folds = n_out < LEAST_OUT ? 0 : n_out < MOST_FOLDS ? n_out : MOST_FOLDS;
+  for (int fold = 0; fold < n_folds; fold++) {
     int number = 0;
     for (int s = 0; s < m->n_samples; s++) {
-      at[s] = !left_out[s] || number++ % FOLDS != fold;
+      at[s] = !left_out[s] || number++ % n_folds != fold;
     }
     sct_rule_cover(chosen, kept, m, at, most);
     sct_rule_make(out, m, at, chosen, kept, features, n_features);

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #define ROUNDS    8
+#define AROUND    3   /* of them at sizes around listed ones */
 #define NEAR      1.5 /* times the best: where a kernel of the choice is tried */
 #define PROMISING 1.1 /* and any kernel, */
 #define MOST_EACH 3   /* at most so many at a sample each round */
@@ -55,6 +56,9 @@ static void list_kernels(elsewhere *e, const int64_t **extents) {
   sct_rule_new(&e->m, &e->arena, n_kernels, n_samples);
   e->m.extents = extents;
   e->m.n_extents = cands->spec.n_extents;
+  for (int s = 0; s < n_samples; s++) {
+    e->m.calls[s] = (double)cands->spec.sizes[e->size[s]].weight;
+  }
   e->wanted = SCT_ARENA_NEW(&e->arena, bool, n_kernels *n_samples + 1);
 }
 
@@ -154,7 +158,8 @@ static sct_status try_cells(elsewhere *e, sct_error *err) {
 sct_status sct_tune_elsewhere(tune_session *s, sct_error *err) {
   sct_status status = SCT_OK;
   bool again = true;
-  for (int n = 0; n < ROUNDS && again && status == SCT_OK && !sct_tune_stop(&s->flow); n++) {
+  const int most = s->around ? AROUND : ROUNDS;
+  for (int n = 0; n < most && again && status == SCT_OK && !sct_tune_stop(&s->flow); n++) {
     elsewhere e = {.s = s};
     const int64_t **extents = SCT_ARENA_NEW(&e.arena, const int64_t *, s->cands.spec.n_sizes + 1);
     list_kernels(&e, extents);
