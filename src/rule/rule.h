@@ -16,7 +16,8 @@ enum {
   SCT_RULE_MOST_DEPTH = 5,  /* of a tree */
   SCT_RULE_MOST_NODES = 63, /* that has this depth */
   SCT_RULE_MOST_ORDER = 3,  /* kernels of a branch, after which comes the naive variant */
-  SCT_RULE_SITUATIONS = 2   /* of a size: where cudaMalloc puts arrays, and an element further */
+  SCT_RULE_SITUATIONS = 3   /* of a size: where cudaMalloc puts arrays; an element further; there
+                               and with extents that only kernels without conditions take */
 };
 
 /* How far kernels are from the best that was found, by factors: 1.02, 2 % more time. */
@@ -39,7 +40,7 @@ typedef struct sct_rule_matrix {
   double *predicted;             /* by the model; 0: unknown */
   double *calls;                 /* [n_samples] that a program made; 0: unknown */
   bool *plain;                   /* [n_kernels] takes arrays at any address that the types allow, */
-  bool *total;                   /* and, if it is plain, any extents */
+  bool *total;                   /* and any extents */
   int naive;                     /* this kernel; -1: not tried */
   const int64_t *const *extents; /* [n_samples] */
   /* by sct_rule_rate(); a cell is a sample in a situation, sample * SCT_RULE_SITUATIONS + it */
@@ -54,9 +55,9 @@ void sct_rule_new(sct_rule_matrix *out, sct_arena *arena, int n_kernels, int n_s
 void sct_rule_estimate(sct_rule_matrix *m, sct_arena *arena);
 void sct_rule_rate(sct_rule_matrix *m, sct_arena *arena);
 
-/* The least time that was found at a sample, by kernels that are `plain` or by any; INFINITY: none.
+/* The least time that was found at a sample, by kernels that take the situation; INFINITY: none.
  */
-double sct_rule_best(const sct_rule_matrix *m, int sample, bool plain);
+double sct_rule_best(const sct_rule_matrix *m, int sample, int situation);
 /* What a loss costs: twice as much at 28 % more time. */
 double sct_rule_cost(double loss);
 

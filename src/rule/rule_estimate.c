@@ -49,7 +49,7 @@ void sct_rule_estimate(sct_rule_matrix *m, sct_arena *arena) {
   double *near = SCT_ARENA_NEW(arena, double, n *n + 1); /* how alike two sizes are */
   for (int s = 0; s < n; s++) {
     error[s] = error_of(m, s);
-    best[s] = sct_rule_best(m, s, false);
+    best[s] = sct_rule_best(m, s, 0);
     for (int other = 0; other < n; other++) {
       near[s * n + other] = ANYWHERE + exp(-distance2(m, s, other) / (2 * ALIKE * ALIKE));
     }

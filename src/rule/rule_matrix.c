@@ -1,11 +1,14 @@
 /* What each kernel takes at each size, and what it loses against the best that was found there. A
- * size counts twice: arrays as cudaMalloc gives them, and arrays that begin an element further,
- * which some kernels do not take. */
+ * size counts three times: as it is, with arrays as cudaMalloc gives them; with arrays that begin
+ * an element further, which some kernels do not take; and as one that only kernels without any
+ * condition take, for calls whose extents are no multiples of what the sample's are. */
 #include "rule/rule.h"
 
 #include <math.h>
 
-#define ALIGNED 0.75 /* weight of a size with arrays of cudaMalloc; the rest begins elsewhere */
+/* Weights of these. */
+static const double weights[SCT_RULE_SITUATIONS] = {0.75, 0.15, 0.1};
+
 #define DOUBLED 0.25 /* the loss (of the logarithm) that costs twice as much as it is */
 
 void sct_rule_new(sct_rule_matrix *out, sct_arena *arena, int n_kernels, int n_samples) {
@@ -27,11 +30,15 @@ double sct_rule_cost(double loss) {
   return loss * (1 + loss / DOUBLED);
 }
 
-double sct_rule_best(const sct_rule_matrix *m, int sample, bool plain) {
+static bool takes(const sct_rule_matrix *m, int kernel, int situation) {
+  return situation == 0 || (situation == 1 ? m->plain[kernel] : m->total[kernel]);
+}
+
+double sct_rule_best(const sct_rule_matrix *m, int sample, int situation) {
   double best = INFINITY;
   for (int k = 0; k < m->n_kernels; k++) {
     const int at = k * m->n_samples + sample;
-    best = m->tried[at] && (m->plain[k] || !plain) ? fmin(best, m->ns[at]) : best;
+    best = m->tried[at] && takes(m, k, situation) ? fmin(best, m->ns[at]) : best;
   }
   return best;
 }
@@ -39,7 +46,7 @@ double sct_rule_best(const sct_rule_matrix *m, int sample, bool plain) {
 /* A size's weight: half of it is that of any size, so that none is given up; the other half its
  * share of the time of all calls, where these are known. */
 static double weight_of(const sct_rule_matrix *m, int sample, double all) {
-  const double share = all > 0 ? m->calls[sample] * sct_rule_best(m, sample, false) / all : 0;
+  const double share = all > 0 ? m->calls[sample] * sct_rule_best(m, sample, 0) / all : 0;
   return all > 0 ? (1 + share * m->n_samples) / 2 : 1;
 }
 
@@ -47,7 +54,7 @@ static double weight_of(const sct_rule_matrix *m, int sample, double all) {
 static double time_of_calls(const sct_rule_matrix *m) {
   double all = 0;
   for (int s = 0; s < m->n_samples; s++) {
-    const double best = sct_rule_best(m, s, false);
+    const double best = sct_rule_best(m, s, 0);
     all += m->calls[s] > 0 && isfinite(best) ? m->calls[s] * best : 0;
   }
   return all;
@@ -59,13 +66,12 @@ void sct_rule_rate(sct_rule_matrix *m, sct_arena *arena) {
   m->weight = SCT_ARENA_NEW(arena, double, m->n_cells + 1);
   const double all = time_of_calls(m);
   for (int cell = 0; cell < m->n_cells; cell++) {
-    const int sample = cell / SCT_RULE_SITUATIONS, offset = cell % SCT_RULE_SITUATIONS;
-    const double best = sct_rule_best(m, sample, offset);
-    m->weight[cell] =
-        isinf(best) ? 0 : weight_of(m, sample, all) * (offset ? 1 - ALIGNED : ALIGNED);
+    const int sample = cell / SCT_RULE_SITUATIONS, situation = cell % SCT_RULE_SITUATIONS;
+    const double best = sct_rule_best(m, sample, situation);
+    m->weight[cell] = isinf(best) ? 0 : weight_of(m, sample, all) * weights[situation];
     for (int k = 0; k < m->n_kernels; k++) {
       const double ns = m->ns[k * m->n_samples + sample];
-      const bool runs = isfinite(ns) && isfinite(best) && (m->plain[k] || !offset);
+      const bool runs = isfinite(ns) && isfinite(best) && takes(m, k, situation);
       m->loss[k * m->n_cells + cell] = runs ? fmax(log(ns / best), 0) : INFINITY;
     }
   }

@@ -11,7 +11,7 @@
 #define AROUND    3   /* of them at sizes around listed ones */
 #define NEAR      1.5 /* times the best: where a kernel of the choice is tried */
 #define PROMISING 1.1 /* and any kernel, */
-#define MOST_EACH 3   /* at most so many at a sample each round */
+#define MOST_EACH 2   /* at most so many at a sample for each situation each round */
 
 typedef struct elsewhere {
   tune_session *s;
@@ -66,6 +66,7 @@ static void take_times(elsewhere *e) {
   const tune_table *const t = &e->s->table;
   for (int k = 0; k < e->m.n_kernels; k++) {
     e->m.plain[k] = sct_tune_is_plain(t->cands, e->item[k]);
+    e->m.total[k] = sct_tune_is_general(t->cands, e->item[k]);
     for (int s = 0; s < e->m.n_samples; s++) {
       const int at = k * e->m.n_samples + s;
       e->m.may[at] = sct_tune_estimate(&e->s->counting, e->item[k], e->size[s]);
@@ -83,18 +84,18 @@ static void take_times(elsewhere *e) {
 }
 
 /* A kernel that was not tried at a sample, as far as it seems no more than `most` times the best
- * there. */
-static bool seems_near(const elsewhere *e, int kernel, int sample, double most) {
-  const double loss = e->m.loss[kernel * e->m.n_cells + sample * SCT_RULE_SITUATIONS];
+ * there in a situation. */
+static bool seems_near(const elsewhere *e, int kernel, int sample, int situation, double most) {
+  const double loss = e->m.loss[kernel * e->m.n_cells + sample * SCT_RULE_SITUATIONS + situation];
   return !e->m.tried[kernel * e->m.n_samples + sample] && is_turn(e, sample) && loss <= log(most);
 }
 
-static void want_promising(elsewhere *e, int sample) {
+static void want_promising(elsewhere *e, int sample, int situation) {
   for (int n = 0; n < MOST_EACH; n++) {
     int best = -1;
     for (int k = 0; k < e->m.n_kernels; k++) {
       const int at = k * e->m.n_samples + sample;
-      if (!e->wanted[at] && seems_near(e, k, sample, PROMISING) &&
+      if (!e->wanted[at] && seems_near(e, k, sample, situation, PROMISING) &&
           (best < 0 || e->m.ns[at] < e->m.ns[best * e->m.n_samples + sample])) {
         best = k;
       }
@@ -116,9 +117,15 @@ static bool choose_cells(elsewhere *e) {
   sct_rule_cover(chosen, kept, &e->m, all, SCT_RULE_MOST_ADDED);
   for (int s = 0; s < e->m.n_samples; s++) {
     for (int k = 0; k < e->m.n_kernels; k++) {
-      e->wanted[k * e->m.n_samples + s] = chosen[k] && seems_near(e, k, s, NEAR);
+      bool near = false;
+      for (int situation = 0; situation < SCT_RULE_SITUATIONS; situation++) {
+        near = near || seems_near(e, k, s, situation, NEAR);
+      }
+      e->wanted[k * e->m.n_samples + s] = chosen[k] && near;
     }
-    want_promising(e, s);
+    for (int situation = 0; situation < SCT_RULE_SITUATIONS; situation++) {
+      want_promising(e, s, situation);
+    }
   }
   for (int at = 0; at < e->m.n_kernels * e->m.n_samples; at++) {
     any = any || e->wanted[at];

@@ -23,6 +23,11 @@ bool sct_tune_is_plain(const sct_tune_candidates *cands, int k) {
   return plain;
 }
 
+bool sct_tune_is_general(const sct_tune_candidates *cands, int k) {
+  const sct_kernel_code *code = &cands->items[k].code;
+  return code->launch && code->n_require == 0 && sct_tune_is_plain(cands, k);
+}
+
 int sct_tune_naive_item(const sct_tune_candidates *cands, int k) {
   for (int n = 0; n < cands->n_items; n++) {
     const sct_tune_item *item = &cands->items[n];

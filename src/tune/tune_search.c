@@ -71,12 +71,6 @@ static bool comes_first(const sct_tune_candidates *cands, int item, int size, in
          (own && n_own[own - cands->spec.own]++ < FEW_OWN);
 }
 
-/* Does an item take all extents, and arrays at any element? */
-static bool is_general(const sct_tune_candidates *cands, int item) {
-  const sct_kernel_code *code = &cands->items[item].code;
-  return code->launch && code->n_require == 0 && sct_tune_is_plain(cands, item);
-}
-
 /* The item of those that is predicted to be best at the size, but for `other`; -1: none. */
 static int best_general(const tune_table *t, int size, int other) {
   int best = -1;
@@ -84,7 +78,7 @@ static int best_general(const tune_table *t, int size, int other) {
     const tune_cell *cell = sct_tune_cell(t, k, size);
     if (k != other && cell->fits && cell->predicted.ns > 0 &&
         t->cands->items[k].outcome == SCT_OUT_OK && !sct_tune_is_direct(t->cands, k) &&
-        is_general(t->cands, k) &&
+        sct_tune_is_general(t->cands, k) &&
         (best < 0 || cell->predicted.ns < sct_tune_cell(t, best, size)->predicted.ns)) {
       best = k;
     }

@@ -65,6 +65,7 @@ bool sct_tune_same_layouts(const sct_tune_candidates *cands, int a,
 bool sct_tune_is_direct(const sct_tune_candidates *cands, int k);
 /* Does it take arrays at any element? */
 bool sct_tune_is_plain(const sct_tune_candidates *cands, int k);
+bool sct_tune_is_general(const sct_tune_candidates *cands, int k); /* and any extents, too */
 /* The first usable item of that strategy with item k's layouts; -1 if all failed. */
 int sct_tune_naive_item(const sct_tune_candidates *cands, int k);
 /* That of this tuned size, if it is usable; else the former. */

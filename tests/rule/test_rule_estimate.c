@@ -129,8 +129,8 @@ static void calls_weigh_by_the_time_they_take(void **state) {
   for (int cell = 0; cell < w->m.n_cells; cell += SCT_RULE_SITUATIONS) {
     assert_float_equal(w->m.weight[cell], 0.75, 1e-9); /* no calls are known */
   }
-  w->m.calls[4] = 3000 / sct_rule_best(&w->m, 4, false);
-  w->m.calls[5] = 1000 / sct_rule_best(&w->m, 5, false);
+  w->m.calls[4] = 3000 / sct_rule_best(&w->m, 4, 0);
+  w->m.calls[5] = 1000 / sct_rule_best(&w->m, 5, 0);
   sct_rule_rate(&w->m, &w->arena);
   assert_float_equal(w->m.weight[4 * SCT_RULE_SITUATIONS], 0.75 * (1 + 0.75 * N_SAMPLES) / 2, 1e-9);
   assert_float_equal(w->m.weight[5 * SCT_RULE_SITUATIONS], 0.75 * (1 + 0.25 * N_SAMPLES) / 2, 1e-9);
