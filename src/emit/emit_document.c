@@ -100,15 +100,31 @@ static json_t *node_json(const emit_header *h, const emit_device *device, int nu
                    regret_json(&node->regret));
 }
 
+/* The sizes that a rule was made from, and what calls of them would take by it. */
+static json_t *samples_json(const emit_header *h, const emit_device *device) {
+  json_t *list = json_array();
+  for (int k = 0; k < device->n_sizes; k++) {
+    const emit_size *const size = &device->sizes[k];
+    json_t *extents = json_array();
+    for (int e = 0; e < h->sig.n_extents; e++) {
+      json_array_append_new(extents, json_integer((json_int_t)size->extents[e]));
+    }
+    json_array_append_new(list, json_pack("{s:o, s:b, s:i, s:f, s:b}", "extents", extents,
+                                          "sampled", size->sampled, "kernel", size->taken, "regret",
+                                          size->regret, "estimated", size->estimated));
+  }
+  return list;
+}
+
 /* Its tree, from how many sizes, and the regret at samples that were left out. */
 static json_t *rule_json(const emit_header *h, const emit_device *device) {
   int n_sampled = 0;
   for (int k = 0; k < device->n_sizes; k++) {
     n_sampled += device->sizes[k].sampled;
   }
-  return json_pack("{s:o, s:o, s:i, s:i}", "tree", node_json(h, device, 0), "regret",
+  return json_pack("{s:o, s:o, s:i, s:i, s:o}", "tree", node_json(h, device, 0), "regret",
                    regret_json(&device->rule.regret), "sizes", device->n_sizes, "sampled",
-                   n_sampled);
+                   n_sampled, "samples", samples_json(h, device));
 }
 
 json_t *emit_rules_document(const emit_header *h) {
@@ -122,7 +138,11 @@ json_t *emit_rules_document(const emit_header *h) {
     json_object_set_new(rule, "arch", sct_json_string(h->devices[d].row->arch));
     json_array_append_new(rules, rule);
   }
-  return json_pack("{s:o, s:o}", "kernels", kernels, "rules", rules);
+  json_t *extents = json_array();
+  for (int k = 0; k < h->sig.n_extents; k++) {
+    json_array_append_new(extents, text_of(h->sig.extents[k]));
+  }
+  return json_pack("{s:o, s:o, s:o}", "kernels", kernels, "extents", extents, "rules", rules);
 }
 
 static json_t *device_json(const emit_header *h, const emit_device *device) {

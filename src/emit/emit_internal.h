@@ -55,6 +55,9 @@ typedef struct emit_size {
   bool sampled;                         /* of a range: calls follow the rule */
   bool shown;                           /* stands in the header's tables, with */
   int kernel;                           /* its winner's index into emit_header.kernels */
+  int taken;                            /* by the rule: index into emit_header.kernels, and how */
+  double regret;                        /* far from the best, by a factor; 0: not known */
+  bool estimated;                       /* which nobody timed */
   int n_rows;
   const sct_row_result *rows; /* what was tried, without samples and sources' checks */
   const bool *legal;          /* [n_rows] right, with the header's layouts */

@@ -185,6 +185,23 @@ static void list_features(emit_header *h, emit_device *d) {
 
 /* ---- the whole ---- */
 
+/* What the rule takes at each size, once its kernels are in the header; leaves of `of_matrix`
+ * name those of the matrix. */
+static void rate_sizes(rule_work *r, const sct_rule *of_matrix) {
+  const emit_device *const device = r->device;
+  const sct_rule_matrix *const m = &r->matrix;
+  for (int s = 0; s < device->n_sizes; s++) {
+    emit_size *const size = &device->sizes[s];
+    double loss = 0;
+    const sct_rule_node *const leaf =
+        sct_rule_leaf(of_matrix, device->features, size->extents, m->n_extents);
+    const int kernel = sct_rule_takes(m, leaf, s, &loss);
+    size->regret = isfinite(sct_rule_best(m, s, 0)) ? exp(loss) : 0;
+    size->taken = kernel >= 0 ? r->kernels[kernel].kept : 0;
+    size->estimated = kernel < 0 || !m->tried[kernel * m->n_samples + s];
+  }
+}
+
 /* The kernels of the tree as numbers in the header, which gets those it lacks. */
 static sct_status take_kernels(rule_work *r, sct_store *store, sct_error *err) {
   emit_header *const h = r->header;
@@ -251,7 +268,11 @@ sct_status emit_make_rule(emit_header *h, emit_device *device, sct_store *store,
   }
   sct_rule_find(&device->rule, &r.matrix, kept, left_out, device->features, device->n_features,
                 room < SCT_RULE_MOST_ADDED ? room : SCT_RULE_MOST_ADDED);
+  const sct_rule of_matrix = device->rule;
   sct_status status = take_kernels(&r, store, err);
+  if (status == SCT_OK) {
+    rate_sizes(&r, &of_matrix);
+  }
   if (status == SCT_OK && n_sampled > 0 && n_sampled == device->n_sizes) {
     status = show_samples(&r, store, err);
   }

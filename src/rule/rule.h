@@ -93,6 +93,9 @@ int64_t sct_rule_value(const sct_rule_feature *f, const int64_t *extents, int n)
 /* The leaf of some extents. */
 const sct_rule_node *sct_rule_leaf(const sct_rule *r, const sct_rule_feature *features,
                                    const int64_t *extents, int n);
+/* The kernel of a leaf that a sample's call takes, as far as the matrix knows, with its loss; the
+ * naive one, -1, where no other does. */
+int sct_rule_takes(const sct_rule_matrix *m, const sct_rule_node *leaf, int sample, double *loss);
 /* The roundest number of [from, to): a power of two, else the one with the most zeros at the end.
  */
 int64_t sct_rule_round(int64_t from, int64_t to);

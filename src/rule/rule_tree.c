@@ -74,16 +74,23 @@ int64_t sct_rule_round(int64_t from, int64_t to) {
 
 /* ---- what a branch loses ---- */
 
-/* Of the first kernel that takes the call; the naive one takes all. */
-static double loss_of(const sct_rule_matrix *m, const int *order, int n, int cell) {
+/* The first kernel that takes the call, and what it loses; the naive one takes all. */
+static int find_first(const sct_rule_matrix *m, const int *order, int n, int cell, double *loss) {
   for (int k = 0; k < n; k++) {
-    const double loss = m->loss[order[k] * m->n_cells + cell];
-    if (isfinite(loss)) {
-      return loss;
+    *loss = m->loss[order[k] * m->n_cells + cell];
+    if (isfinite(*loss)) {
+      return order[k];
     }
   }
   const double naive = m->naive < 0 ? INFINITY : m->loss[m->naive * m->n_cells + cell];
-  return isfinite(naive) ? naive : NO_TIMES;
+  *loss = isfinite(naive) ? naive : NO_TIMES;
+  return m->naive;
+}
+
+static double loss_of(const sct_rule_matrix *m, const int *order, int n, int cell) {
+  double loss;
+  (void)find_first(m, order, n, cell, &loss);
+  return loss;
 }
 
 static double cost_of(const sct_rule_matrix *m, const int *order, int n, int sample) {
@@ -445,6 +452,10 @@ const sct_rule_node *sct_rule_leaf(const sct_rule *r, const sct_rule_feature *fe
         sct_rule_value(&features[node->feature], extents, n) <= node->most ? node->low : node->high;
   }
   return &r->nodes[at];
+}
+
+int sct_rule_takes(const sct_rule_matrix *m, const sct_rule_node *leaf, int sample, double *loss) {
+  return find_first(m, leaf->order, leaf->n_order, sample * SCT_RULE_SITUATIONS, loss);
 }
 
 void sct_rule_find(sct_rule *out, const sct_rule_matrix *m, const bool *kept, const bool *left_out,
