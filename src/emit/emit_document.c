@@ -128,9 +128,10 @@ static json_t *rule_json(const emit_header *h, const emit_device *device) {
 }
 
 json_t *emit_rules_document(const emit_header *h) {
-  json_t *kernels = json_array(), *rules = json_array();
+  json_t *kernels = json_array(), *hashes = json_array(), *rules = json_array();
   for (int k = 0; k < h->n_kernels; k++) {
     json_array_append_new(kernels, sct_json_string(h->kernels[k].source->label));
+    json_array_append_new(hashes, sct_json_string(h->kernels[k].source->source_hash));
   }
   for (int d = 0; d < h->n_devices; d++) {
     json_t *rule = rule_json(h, &h->devices[d]);
@@ -142,7 +143,8 @@ json_t *emit_rules_document(const emit_header *h) {
   for (int k = 0; k < h->sig.n_extents; k++) {
     json_array_append_new(extents, text_of(h->sig.extents[k]));
   }
-  return json_pack("{s:o, s:o, s:o}", "kernels", kernels, "extents", extents, "rules", rules);
+  return json_pack("{s:o, s:o, s:o, s:o}", "kernels", kernels, "hashes", hashes, "extents", extents,
+                   "rules", rules);
 }
 
 static json_t *device_json(const emit_header *h, const emit_device *device) {

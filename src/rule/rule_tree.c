@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GAIN       0.02 /* cost of a sample: what a split must bring to those of its smaller side, */
+#define GAIN       0.02  /* cost of a sample: what a split must bring to its smaller side, */
 #define LEAST      0.004 /* and to all */
 #define NEXT_GAIN  0.002 /* of a kernel more that a branch tries */
+#define BESIDE     0.5   /* samples that the mean of a branch and the one beside it counts as */
 #define LEAST_OUT  8     /* sizes to leave out; of fewer nothing is stated */
 #define MOST_FOLDS 32
 #define NO_TIMES   2.3 /* loss where no kernel was tried: ten times as slow */
@@ -31,7 +32,7 @@ typedef struct growth {
   int *node_of;      /* [n_samples] -1: not one of those */
   double *low, *all; /* [n_pairs] */
   sct_rule_node nodes[SCT_RULE_MOST_NODES];
-  int n_nodes;
+  int parent[SCT_RULE_MOST_NODES], n_nodes;
 } growth;
 
 /* ---- features ---- */
@@ -93,13 +94,18 @@ static double loss_of(const sct_rule_matrix *m, const int *order, int n, int cel
   return loss;
 }
 
-static double cost_of(const sct_rule_matrix *m, const int *order, int n, int sample) {
+/* In the situations from `first` on. */
+static double cost_from(const sct_rule_matrix *m, const int *order, int n, int sample, int first) {
   double cost = 0;
-  for (int s = 0; s < SCT_RULE_SITUATIONS; s++) {
+  for (int s = first; s < SCT_RULE_SITUATIONS; s++) {
     const int cell = sample * SCT_RULE_SITUATIONS + s;
     cost += m->weight[cell] * sct_rule_cost(loss_of(m, order, n, cell));
   }
   return cost;
+}
+
+static double cost_of(const sct_rule_matrix *m, const int *order, int n, int sample) {
+  return cost_from(m, order, n, sample, 0);
 }
 
 /* The kernel that takes any call and costs least at all samples; -1: none. */
@@ -234,6 +240,7 @@ static double grow(growth *k, int node, int depth) {
   const int mark = k->n_nodes;
   here->low = k->n_nodes++;
   here->high = k->n_nodes++;
+  k->parent[here->low] = k->parent[here->high] = node;
   double low_weight = 0, high_weight = 0;
   for (int s = 0; s < k->m->n_samples; s++) {
     if (k->node_of[s] == node) {
@@ -257,13 +264,25 @@ static double grow(growth *k, int node, int depth) {
 
 /* ---- leaves ---- */
 
-/* The cost of a leaf's samples with kernels tried in an order. */
-static double order_cost(const growth *k, int node, const int *order, int n) {
-  double cost = 0;
-  for (int s = 0; s < k->m->n_samples; s++) {
-    cost += k->node_of[s] == node ? cost_of(k->m, order, n, s) : 0;
+static bool is_below(const growth *k, int node, int above) {
+  while (node > 0 && node != above) {
+    node = k->parent[node];
   }
-  return cost;
+  return node == above;
+}
+
+/* The cost of a leaf's samples with kernels tried in an order. Who takes the calls that the first
+ * kernel does not, few samples do not tell: there those beside them count, too. */
+static double order_cost(const growth *k, int node, const int *order, int n) {
+  double cost = 0, beside = 0, weight = 0;
+  for (int s = 0; s < k->m->n_samples; s++) {
+    if (k->node_of[s] >= 0 && is_below(k, k->node_of[s], k->parent[node])) {
+      cost += k->node_of[s] == node ? cost_of(k->m, order, n, s) : 0;
+      beside += cost_from(k->m, order, n, s, 1);
+      weight += weight_of(k->m, s);
+    }
+  }
+  return cost + (weight > 0 ? BESIDE * beside / weight : 0);
 }
 
 /* The best order of up to three kernels, of which the last takes any call; more of them only where

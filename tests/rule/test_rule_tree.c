@@ -291,6 +291,49 @@ static void a_product_decides(void **state) {
   close_table(t);
 }
 
+/* At long rows, which are all even here, kernel 1 is followed by the naive one, which is as good
+ * there as kernel 3; at the short ones beside them it is not. */
+static void who_follows_is_asked_beside_a_branch_too(void **state) {
+  (void)state;
+  table *t = open_table(4, 32);
+  t->m.total[1] = false;
+  for (int k = 0; k < 4; k++) {
+    t->kept[k] = true;
+  }
+  for (int s = 0; s < 32; s++) {
+    const bool is_long = s >= 26;
+    t->extents[s][1] = INT64_C(1) << s;
+    put(t, 0, s, is_long ? 1050 : 9000);
+    put(t, 1, s, is_long ? 500 : 3000);
+    put(t, 2, s, is_long ? 3000 : 1000);
+    put(t, 3, s, is_long ? 1060 : 1500);
+  }
+  const sct_rule rule = find(t);
+  const sct_rule_node *leaf = leaf_at(&rule, 1, INT64_C(1) << 31);
+  assert_int_equal(leaf->order[0], 1);
+  assert_int_equal(leaf->n_order, 2);
+  assert_int_equal(leaf->order[1], 3);
+  close_table(t);
+}
+
+/* Odd extents have no sample, and kernel 1 does not take them: kernel 2 does, not the naive one. */
+static void extents_without_a_sample_have_a_kernel(void **state) {
+  (void)state;
+  table *t = open_table(3, 8);
+  t->m.total[1] = false;
+  t->kept[0] = t->kept[1] = true;
+  for (int s = 0; s < 8; s++) {
+    put(t, 0, s, 9000);
+    put(t, 1, s, 1000);
+    put(t, 2, s, 1500);
+  }
+  const sct_rule rule = find(t);
+  assert_int_equal(rule.nodes[0].n_order, 2);
+  assert_int_equal(rule.nodes[0].order[0], 1);
+  assert_int_equal(rule.nodes[0].order[1], 2);
+  close_table(t);
+}
+
 /* One that fails a condition there is not taken there: the naive one then counts. */
 static void where_a_kernel_cannot_run_the_next_one_does(void **state) {
   (void)state;
@@ -399,6 +442,8 @@ int main(void) {
       cmocka_unit_test(a_branch_has_three_samples),
       cmocka_unit_test(a_product_decides),
       cmocka_unit_test(where_a_kernel_cannot_run_the_next_one_does),
+      cmocka_unit_test(who_follows_is_asked_beside_a_branch_too),
+      cmocka_unit_test(extents_without_a_sample_have_a_kernel),
       cmocka_unit_test(stated_is_what_samples_lose_that_are_left_out),
       cmocka_unit_test(few_sizes_state_nothing),
       cmocka_unit_test(thresholds_are_round),

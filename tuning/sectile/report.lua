@@ -460,12 +460,12 @@ local function map(rules, rule, a, b, kernels)
     local x, y = s.extents[a], s.extents[b]
     local title = string.format("%s=%d %s=%d: ", rules.extents[a], x, rules.extents[b], y)
       .. kernels[s.kernel].label
-    local figure = s.regret > 0
+    local loss = s.regret > 0
         and string.format(", %.1f %% longer than the best%s", 100 * (s.regret - 1),
           s.estimated and ", estimated" or "")
       or ""
     local function point(series)
-      return { x = x, y = y, series = series, ringed = not s.sampled, title = title .. figure }
+      return { x = x, y = y, series = series, ringed = not s.sampled, title = title .. loss }
     end
     variants[#variants + 1] = point(kernels[s.kernel].series)
     regrets[#regrets + 1] = s.regret > 0 and point(band_of(s.regret).series) or nil
