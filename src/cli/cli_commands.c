@@ -144,8 +144,8 @@ const cli_command cli_commands[] = {
         .words = "SPEC|NAME",
         .min_words = 1,
         .max_words = 1,
-        .options = CLI_BIT(PARAM) | CLI_BIT(OUT) | CLI_BIT(FORM) | CLI_BIT(DEPS) | CLI_BIT(PYTHON) |
-                   CLI_BIT(SELFTEST),
+        .options = CLI_BIT(PARAM) | CLI_BIT(OUT) | CLI_BIT(FORM) | CLI_BIT(TARGETS) |
+                   CLI_BIT(DEPS) | CLI_BIT(PYTHON) | CLI_BIT(SELFTEST),
         .run = cli_emit,
         .doc = "the kernel header, for every device tuned",
         .details = "Writes the winners from the store with the naive kernel after them, a launch\n"
@@ -225,15 +225,34 @@ const cli_command cli_commands[] = {
         .example = "count kernels.cu --cases cases.json --csv",
     },
     {
+        .name = "sanitize",
+        .words = "FILE.cu",
+        .min_words = 1,
+        .max_words = 1,
+        .options = LAUNCHES | CLI_BIT(ARCH) | CLI_BIT(INCLUDE) | CLI_BIT(DEFINE) | CLI_BIT(NVRTC) |
+                   CLI_BIT(FORMAT) | CLI_BIT(LIMITS) | CLI_BIT(WRITE_LIMITS) | CLI_BIT(OUT),
+        .run = cli_sanitize,
+        .doc = "races, undefined values and bad accesses in the launches of any CUDA file",
+        .details =
+            "Runs launches as `count` does, and looks for races between threads, values that were\n"
+            "never set, accesses out of bounds or misaligned, and barriers that not all threads\n"
+            "reach. Says the line, the thread, and what came before: of a race the other access,\n"
+            "of a value the load that brought it. Needs no GPU. Ends with 5 if it found some.\n"
+            "With --limits, which --write-limits writes, it also holds sectors, wavefronts and\n"
+            "registers to what they were: the same on every machine with the same compiler.",
+        .example = "sanitize k.cu --kernel scale --grid 64 --block 256 --arg 'x=f32[16384]'",
+    },
+    {
         .name = "profile",
         .words = "FILE.cu|SPEC",
         .min_words = 1,
         .max_words = 1,
         .options = LAUNCHES | CLI_BIT(PICK) | CLI_BIT(SIZE) | CLI_BIT(ADD_SIZE) | CLI_BIT(PARAM) |
-                   CLI_BIT(STRATEGIES) | CLI_BIT(BASELINE) | CLI_BIT(SECTION) | CLI_BIT(COUNTERS) |
-                   CLI_BIT(METRICS) | CLI_BIT(REQUESTS) | CLI_BIT(CSV) | CLI_BIT(DEVICE) |
-                   CLI_BIT(ARCH) | CLI_BIT(TOP) | CLI_BIT(THREADS) | CLI_BIT(INCLUDE) |
-                   CLI_BIT(DEFINE) | CLI_BIT(NVRTC) | CLI_BIT(CLOCK) | CLI_BIT(OUT),
+                   CLI_BIT(STRATEGIES) | CLI_BIT(HTML) | CLI_BIT(BASELINE) | CLI_BIT(SECTION) |
+                   CLI_BIT(COUNTERS) | CLI_BIT(METRICS) | CLI_BIT(REQUESTS) | CLI_BIT(CSV) |
+                   CLI_BIT(DEVICE) | CLI_BIT(ARCH) | CLI_BIT(TOP) | CLI_BIT(THREADS) |
+                   CLI_BIT(INCLUDE) | CLI_BIT(DEFINE) | CLI_BIT(NVRTC) | CLI_BIT(CLOCK) |
+                   CLI_BIT(OUT),
         .run = cli_profile,
         .doc = "where a kernel wastes memory accesses, and what to try",
         .details =

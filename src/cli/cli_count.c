@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#define DEFAULT_ARCH "sm_90"
-
 /* ---- figures */
 
 enum { N_FIGURES = 12 };
@@ -172,9 +170,10 @@ static json_t *report_json(const cli_args *args, const sct_count_report *report)
     json_array_append_new(cases, row_json(args, &report->rows[i]));
   }
   return json_pack("{s:s, s:o, s:s, s:i, s:i, s:o}", "version", SCT_VERSION, "file",
-                   sct_json_string(args->words[0]), "arch", args->arch ? args->arch : DEFAULT_ARCH,
-                   "exit_code", report->n_failed > 0 ? sct_exit_code(SCT_ENOTVERIFIED) : 0,
-                   "failed", report->n_failed, "cases", cases);
+                   sct_json_string(args->words[0]), "arch",
+                   args->arch ? args->arch : CLI_DEFAULT_ARCH, "exit_code",
+                   report->n_failed > 0 ? sct_exit_code(SCT_ENOTVERIFIED) : 0, "failed",
+                   report->n_failed, "cases", cases);
 }
 
 /* ---- the command */
@@ -236,20 +235,20 @@ sct_status cli_count_read(sct_count_manifest *out, const cli_args *args, sct_err
 }
 
 sct_status cli_count_run(sct_count_report *out, const sct_count_manifest *manifest,
-                         const cli_args *args, bool per_instruction, const sct_device_desc *device,
-                         sct_error *err) {
+                         const cli_args *args, cli_count_want want, sct_error *err) {
   SCT_SCOPED(sct_arena) arena = {0};
   sct_ptx_coalescing coalescing = SCT_PTX_CC70;
   if (args->coalescing != NULL) {
     SCT_TRY(sct_ptx_coalescing_find(&coalescing, args->coalescing, err));
   }
   const sct_count_opts opts = {.file = args->words[0],
-                               .arch = args->arch ? args->arch : DEFAULT_ARCH,
+                               .arch = args->arch ? args->arch : CLI_DEFAULT_ARCH,
                                .extra = compiler_options(&arena, args),
                                .threads = args->threads,
                                .coalescing = coalescing,
-                               .device = device,
-                               .per_instruction = per_instruction};
+                               .device = want.device,
+                               .per_instruction = want.per_instruction,
+                               .most_findings = want.most_findings};
   return sct_count_run(out, manifest, &opts, err);
 }
 
@@ -291,7 +290,8 @@ sct_status cli_count(const cli_args *args, sct_error *err) {
     return sct_fail(err, SCT_EUSAGE, "--csv and --json: expected one of them");
   }
   SCT_TRY(cli_count_read(&manifest, args, err));
-  sct_status status = cli_count_run(&report, &manifest, args, args->by != CLI_BY_CASE, NULL, err);
+  const cli_count_want want = {.per_instruction = args->by != CLI_BY_CASE};
+  sct_status status = cli_count_run(&report, &manifest, args, want, err);
   if (status == SCT_OK) {
     status = print(args, &report, err);
     cli_count_problems(args, &report);

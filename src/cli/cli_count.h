@@ -8,11 +8,16 @@
 /* The launches of --cases, or that of --kernel, --grid, --block, --shared and --arg. Checks --out
  * against what is read. */
 sct_status cli_count_read(sct_count_manifest *out, const cli_args *args, sct_error *err);
-/* device: whose caches are looked at; NULL: none. Compiles and runs, with the options -I, -D,
- * --arch, --threads and --coalescing. */
+/* What a run is to find, as sct_count_opts has it. */
+typedef struct cli_count_want {
+  bool per_instruction;
+  int most_findings;
+  const sct_device_desc *device; /* whose caches are looked at; NULL: none */
+} cli_count_want;
+/* Compiles and runs, with the options -I, -D, --arch, --threads and --coalescing. */
 sct_status cli_count_run(sct_count_report *out, const sct_count_manifest *manifest,
-                         const cli_args *args, bool per_instruction, const sct_device_desc *device,
-                         sct_error *err);
+                         const cli_args *args, cli_count_want want, sct_error *err);
+#define CLI_DEFAULT_ARCH "sm_90"
 /* Says on stderr why cases failed, and once a kernel why its counts are approximate. */
 void cli_count_problems(const cli_args *args, const sct_count_report *report);
 
@@ -22,6 +27,12 @@ typedef sct_status cli_launches_fn(void *ctx, int ordinal, const char *path, sct
 sct_status cli_profile_print(const cli_args *args, const sct_count_report *report,
                              const sct_device_desc *device, const json_t *baseline,
                              cli_launches_fn *write, void *ctx, sct_error *err);
+/* Adds to a row as cli_profile_json() has it what its pictures need: a request of each access. */
+void cli_profile_add_pictures(json_t *doc, const sct_count_row *row, const sct_device_desc *device);
+/* Writes the page --html of a document of `profile`, and how it is shown as text. */
+sct_status cli_profile_page(const cli_args *args, const json_t *doc, const json_t *look,
+                            const sct_count_report *report, const sct_device_desc *device,
+                            sct_error *err);
 /* `profile` of a spec's candidate (cli_profile_spec.c). */
 sct_status cli_profile_spec(const cli_args *args, const sct_device_desc *device,
                             const json_t *baseline, sct_error *err);
@@ -91,6 +102,6 @@ json_t *cli_counters_json(const cli_counters *c, int launch, const sct_count_row
 /* `profile --baseline`: reads a profile that --json wrote, and adds the figures of the cases that
  * both have, as `changes` of the case. */
 sct_status cli_baseline_read(json_t **out, const char *path, sct_error *err);
-void cli_baseline_add(json_t *doc, const json_t *baseline);
+void cli_baseline_add(json_t *cases, const json_t *baseline);
 
 #endif

@@ -63,28 +63,27 @@ static sct_status check_name(sct_store *store, const char *name, sct_error *err)
   return SCT_OK;
 }
 
-static sct_status deliver(const cli_args *args, sct_store *store, const sct_emit_request *request,
+static sct_status print_json(const cli_args *args, const char *name, const sct_emit *header,
+                             const sct_str *text, sct_error *err) {
+  json_t *doc = sct_emit_rules(header);
+  json_object_set_new(doc, "name", sct_json_string(name));
+  json_object_set_new(doc, "file", sct_json_string(args->out));
+  json_object_set_new(doc, "header", args->out ? json_null() : sct_json_string(sct_str_c(text)));
+  return cli_json_print(doc, err);
+}
+
+static sct_status deliver(const cli_args *args, const char *name, sct_emit *header,
                           sct_error *err) {
   SCT_SCOPED(sct_str) text = {0};
-  sct_status status = SCT_OK;
+  SCT_TRY(sct_emit_render(&text, header, err));
   if (args->out) {
-    SCT_TRY(sct_emit_write(store, request, args->out, err));
+    SCT_TRY(sct_file_write(args->out, text.data, text.len, err));
     cli_note(args, "wrote %s", args->out);
-  } else {
-    status = sct_emit_render(&text, store, request, err);
   }
-  if (status == SCT_OK && args->json) {
-    SCT_SCOPED(sct_str) rules = {0};
-    SCT_TRY(sct_emit_rules(&rules, store, request, err));
-    json_t *doc = sct_json_load(sct_str_c(&rules));
-    json_object_set_new(doc, "name", sct_json_string(request->name));
-    json_object_set_new(doc, "file", sct_json_string(args->out));
-    json_object_set_new(doc, "header", args->out ? json_null() : sct_json_string(sct_str_c(&text)));
-    status = cli_json_print(doc, err);
-  } else if (status == SCT_OK && !args->out) {
-    return cli_print(&text, err);
+  if (args->json) {
+    return print_json(args, name, header, &text, err);
   }
-  return status;
+  return args->out ? SCT_OK : cli_print(&text, err);
 }
 
 /* ---- the files that a header follows from ---- */
@@ -208,10 +207,17 @@ static sct_status check_next_to(const cli_args *args, sct_error *err) {
       SCT_TRY(cli_check_target(args, files[k], inputs, 2, err));
     }
   }
-  if (args->python != NULL && args->form != NULL && strcmp(args->form, "c") != 0) {
+  const bool is_source = args->form != NULL && strcmp(args->form, "c") != 0;
+  if (args->python != NULL && is_source) {
     return sct_fail(err, SCT_EUSAGE,
                     "--python compiles the header without nvcc, so its form is c: leave --form %s "
                     "out, or write the header once more under another name",
+                    args->form);
+  }
+  if (args->targets != NULL && is_source) {
+    return sct_fail(err, SCT_EUSAGE,
+                    "--targets says what kernels are compiled for, which only a header in the form "
+                    "c is: leave --form %s out; nvcc has -gencode for the others",
                     args->form);
   }
   if (args->selftest != NULL && !looks_like_file(args->words[0])) {
@@ -220,25 +226,23 @@ static sct_status check_next_to(const cli_args *args, sct_error *err) {
   return SCT_OK;
 }
 
-static sct_status write_selftest(const cli_args *args, sct_store *store,
-                                 const sct_emit_request *request, sct_error *err) {
+static sct_status write_selftest(const cli_args *args, sct_emit *header, sct_error *err) {
   cli_selftest *test = NULL;
   cli_selftest_new(&test, args->words[0]);
-  const sct_emit_tester tester = {test, cli_selftest_make};
+  const sct_emit_tester tester = {test, cli_selftest_make, cli_selftest_tolerance};
   const sct_status status =
-      sct_emit_write_selftest(store, request, args->out, args->selftest, &tester, err);
+      sct_emit_write_selftest(header, args->out, args->selftest, &tester, err);
   cli_selftest_free(test);
   return status;
 }
 
-static sct_status write_next_to(const cli_args *args, sct_store *store,
-                                const sct_emit_request *request, sct_error *err) {
+static sct_status write_next_to(const cli_args *args, sct_emit *header, sct_error *err) {
   if (args->python) {
-    SCT_TRY(sct_emit_write_python(store, request, args->out, args->python, err));
+    SCT_TRY(sct_emit_write_python(header, args->out, args->python, err));
     cli_note(args, "wrote %s", args->python);
   }
   if (args->selftest) {
-    SCT_TRY(write_selftest(args, store, request, err));
+    SCT_TRY(write_selftest(args, header, err));
     cli_note(args, "wrote %s", args->selftest);
   }
   return SCT_OK;
@@ -270,6 +274,7 @@ static sct_status compile_text(const char *context, sct_emit_code *out, const ch
 sct_status cli_emit(const cli_args *args, sct_error *err) {
   SCT_SCOPED(wanted) w = {0};
   SCT_OWNED_PTR(sct_store) store = NULL;
+  SCT_OWNED_PTR(sct_emit) header = NULL;
   SCT_TRY(check_deps(args, err));
   SCT_TRY(check_next_to(args, err));
   if (args->out) {
@@ -278,18 +283,20 @@ sct_status cli_emit(const cli_args *args, sct_error *err) {
                              err));
   }
   SCT_TRY(read_wanted(&w, args, err));
-  if (args->form || args->python) {
+  if (args->form || args->python || args->targets) {
     SCT_TRY(sct_emit_find_form(&w.request.form, args->form ? args->form : "c", err));
     w.request.compile = compile_text;
+    w.request.targets = args->targets;
     w.request.context = "header.cu"; /* in messages and line information */
   }
   SCT_TRY(cli_store_open(&store, args, true, err));
   if (!w.request.spec_hash) {
     SCT_TRY(check_name(store, w.request.name, err));
   }
-  SCT_TRY(deliver(args, store, &w.request, err));
+  SCT_TRY(sct_emit_open(&header, store, &w.request, err));
+  SCT_TRY(deliver(args, w.request.name, header, err));
   if (args->deps) {
     SCT_TRY(write_deps(args, &w.spec, err));
   }
-  return write_next_to(args, store, &w.request, err);
+  return write_next_to(args, header, err);
 }

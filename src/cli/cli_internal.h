@@ -42,6 +42,9 @@ typedef enum cli_by { CLI_BY_CASE, CLI_BY_INSTRUCTION, CLI_BY_LINE } cli_by;
 #define CLI_FIELD_select(field)   bool field;
 #define CLI_FIELD_text(field)     const char *field; /* NULL: not given */
 #define CLI_FIELD_search(field)   const char *field;
+#define CLI_FIELD_device(field)   const char *field;
+#define CLI_FIELD_label(field)    const char *field;
+#define CLI_FIELD_added(field)    cli_list field;
 #define CLI_FIELD_list(field)     cli_list field;
 #define CLI_FIELD_more(field)     int field;
 #define CLI_FIELD_less(field)     /* that of `more` */
@@ -117,7 +120,9 @@ struct sct_emit_cases;
 sct_status cli_selftest_make(void *ctx, const char *const *layouts, int n_layouts,
                              const char *const *labels, int n_labels, struct sct_emit_cases *out,
                              sct_error *err);
+double cli_selftest_tolerance(void *ctx, int operand, const int64_t *extents);
 sct_status cli_count(const cli_args *args, sct_error *err);
+sct_status cli_sanitize(const cli_args *args, sct_error *err);
 /* Candidates of the command's spec for a device: the one with this label and the naive ones;
  * without a label all of them. */
 sct_status cli_candidates_make(sct_tune_candidates *out, const cli_args *args,

@@ -84,14 +84,46 @@ static bool asks_json(int argc, char **argv) {
   return false;
 }
 
+/* A spec may be named without its ending; a CUDA file is none. */
+static sct_status find_specs(cli_args *args, sct_arena *arena, sct_error *err) {
+  static const char ending[] = ".lua";
+  const char *const words = args->command ? args->command->words : "";
+  const bool specs = sct_has_prefix(words, "SPEC") || strcmp(words, "[SPEC]") == 0;
+  if (args->help || args->version || !(specs || strcmp(words, "FILE.cu|SPEC") == 0)) {
+    return SCT_OK;
+  }
+  for (int k = 0; k < args->n_words; k++) {
+    char *const word = args->words[k];
+    char *const spec = sct_arena_printf(arena, "%s%s", word, ending);
+    if (specs && sct_has_suffix(word, ".cu")) {
+      return sct_fail(
+          err, SCT_EUSAGE,
+          "'%s' is a CUDA file, and `sectile %s` takes a spec: `sectile profile`, "
+          "`count` and `sanitize` run the kernels of a file, and `also` in a spec races "
+          "one against Sectile's own",
+          word, args->command->name);
+    }
+    if (strcmp(words, "SPEC|NAME") != 0 && !sct_has_suffix(word, ending) &&
+        !sct_file_exists(word) && sct_file_exists(spec)) {
+      args->words[k] = spec;
+    }
+    if (strcmp(words, "SPEC LABEL") == 0) {
+      break;
+    }
+  }
+  return SCT_OK;
+}
+
 int sct_cli_main(int argc, char **argv) {
   occupy_streams();
   cli_prepare();
   sct_error err = {0};
   cli_args args = {0};
+  SCT_SCOPED(sct_arena) arena = {0};
   sct_status status = cli_parse(&args, argc, argv, &err);
   if (status == SCT_OK) {
-    status = run(&args, &err);
+    status = find_specs(&args, &arena, &err);
+    SCT_THEN(run(&args, &err));
   } else {
     args.json = asks_json(argc, argv);
   }

@@ -8,20 +8,6 @@
 
 /* ---- what a page is made of ---- */
 
-/* One request: bytes a lane and the address of each lane, null where it is not active. */
-static json_t *request_json(const sct_ptx_request *r) {
-  if (!r || r->mask == 0) {
-    return json_null();
-  }
-  json_t *lanes = json_array();
-  for (int lane = 0; lane < 32; lane++) {
-    json_array_append_new(lanes, r->mask >> lane & 1 ? json_integer((json_int_t)r->address[lane])
-                                                     : json_null());
-  }
-  return json_pack("{s:i, s:o, s:o}", "width", r->width, "buffer", sct_json_string(r->buffer),
-                   "address", lanes);
-}
-
 /* A candidate's profile as `profile --json` has it, with its text and a request of each access. */
 static sct_status profile_json(json_t *size, const char *key, const char *label,
                                const cli_args *given, const sct_tune_report *report,
@@ -33,16 +19,9 @@ static sct_status profile_json(json_t *size, const char *key, const char *label,
   SCT_TRY(cli_candidate_open(&candidate, &args, &report->device, err));
   const sct_count_row *row = cli_candidate_row(candidate);
   json_t *doc = cli_profile_json(row, &report->device);
-  sct_profile p;
-  sct_count_profile(&p, row, &report->device);
-  for (int k = 0; k < p.n_accesses; k++) {
-    json_object_set_new(json_array_get(json_object_get(doc, "accesses"), (size_t)k), "request",
-                        request_json(p.accesses[k].request));
-  }
-  json_object_set_new(doc, "peak_flops", json_real(p.speed.peak_flops[p.speed.main_type]));
+  cli_profile_add_pictures(doc, row, &report->device);
   json_object_set_new(doc, "source", cli_lines_json(row->source));
   json_object_set_new(size, key, doc);
-  sct_profile_free(&p);
   cli_candidate_free(candidate);
   return SCT_OK;
 }
@@ -102,7 +81,7 @@ static sct_status add_rules(json_t *doc, const cli_args *args, const sct_tune_re
                             sct_error *err) {
   SCT_SCOPED(sct_spec) spec = {0};
   SCT_OWNED_PTR(sct_store) store = NULL;
-  SCT_SCOPED(sct_str) text = {0};
+  SCT_OWNED_PTR(sct_emit) header = NULL;
   char hash[SCT_HASH_HEX];
   json_object_set_new(doc, "rules", json_null());
   if (report->replayed) {
@@ -111,8 +90,8 @@ static sct_status add_rules(json_t *doc, const cli_args *args, const sct_tune_re
   SCT_TRY(sct_script_try_spec(&spec, args->words[0], err));
   const sct_emit_request request = {.name = spec.name, .spec_hash = sct_hash_hex(hash, spec.hash)};
   if (cli_store_open(&store, args, true, NULL) == SCT_OK &&
-      sct_emit_rules(&text, store, &request, NULL) == SCT_OK) {
-    json_object_set_new(doc, "rules", sct_json_load(sct_str_c(&text)));
+      sct_emit_open(&header, store, &request, NULL) == SCT_OK) {
+    json_object_set_new(doc, "rules", sct_emit_rules(header));
   }
   return SCT_OK;
 }
@@ -153,7 +132,20 @@ static void on_progress(void *ctx, const char *phase, int64_t done, int64_t tota
   cli_progress_step(&s->progress, sct_now_ns(), phase, done, total, item);
 }
 
-sct_status cli_page(const cli_args *args, sct_error *err) {
+/* "my_kernel.html" of "specs/my_kernel.lua", in the working directory; NULL: standard output. */
+static const char *target_of(sct_arena *arena, const cli_args *args) {
+  const char *const name = sct_path_basename(args->words[0]);
+  const size_t n = strlen(name) - (sct_has_suffix(name, ".lua") ? strlen(".lua") : 0);
+  return !args->out                    ? sct_arena_printf(arena, "%.*s.html", (int)n, name)
+         : strcmp(args->out, "-") == 0 ? NULL
+                                       : args->out;
+}
+
+sct_status cli_page(const cli_args *given, sct_error *err) {
+  SCT_SCOPED(sct_arena) arena = {0};
+  cli_args with = *given;
+  const cli_args *const args = &with;
+  with.out = target_of(&arena, given);
   session s = {.progress = cli_progress_new(args)};
   const sct_tune_opts opts = {.device = args->device,
                               .store_path = args->store,
@@ -179,6 +171,8 @@ sct_status cli_page(const cli_args *args, sct_error *err) {
     status = write_page(args, &report, &why);
     if (status != SCT_OK) {
       *err = why;
+    } else if (!given->out) {
+      cli_note(args, "wrote %s", args->out);
     }
     status = status == SCT_OK ? outcome : status;
   }

@@ -219,25 +219,32 @@ static sct_status print_rows(const printer *p, sct_error *err) {
     json_t *doc = cli_profile_json(row, p->device);
     s.files[0].path = "source";
     s.files[0].text = row->source ? row->source : "";
-    if (p->baseline) {
-      cli_baseline_add(doc, p->baseline);
-    }
     if (p->counters && !row->problem) {
       json_object_set_new(doc, "counters", cli_counters_json(p->counters, launch++, row));
     }
-    if (!p->args->json && !row->problem) {
+    if ((!p->args->json || p->args->html) && !row->problem) {
       add_text(doc, p, row, &s);
     }
     json_array_append_new(cases, doc);
   }
   sct_arena_free(&s.arena);
-  return cli_show(p->args, "sectile.show_profile", p->args->csv ? "counters_csv" : "profile",
-                  json_pack("{s:s, s:o, s:s, s:i, s:i, s:o}", "version", SCT_VERSION, "file",
-                            sct_json_string(p->args->words[0]), "device", p->device->id,
-                            "exit_code",
-                            p->report->n_failed > 0 ? sct_exit_code(SCT_ENOTVERIFIED) : 0, "failed",
-                            p->report->n_failed, "cases", cases),
-                  look_of(p), err);
+  if (p->baseline) {
+    cli_baseline_add(cases, p->baseline);
+  }
+  json_t *doc = json_pack("{s:s, s:o, s:s, s:i, s:i, s:o}", "version", SCT_VERSION, "file",
+                          sct_json_string(p->args->words[0]), "device", p->device->id, "exit_code",
+                          p->report->n_failed > 0 ? sct_exit_code(SCT_ENOTVERIFIED) : 0, "failed",
+                          p->report->n_failed, "cases", cases);
+  json_t *look = look_of(p);
+  sct_status status =
+      p->args->html ? cli_profile_page(p->args, doc, look, p->report, p->device, err) : SCT_OK;
+  if (status != SCT_OK) {
+    json_decref(doc);
+    json_decref(look);
+    return status;
+  }
+  return cli_show(p->args, "sectile.show_profile", p->args->csv ? "counters_csv" : "profile", doc,
+                  look, err);
 }
 
 sct_status cli_profile_print(const cli_args *args, const sct_count_report *report,
@@ -286,7 +293,8 @@ static sct_status profile_file(const cli_args *args, const sct_device_desc *devi
                     "--pick, --size and --requests are for specs, not for CUDA files");
   }
   SCT_TRY(cli_count_read(&manifest, args, err));
-  sct_status status = cli_count_run(&report, &manifest, args, true, device, err);
+  sct_status status = cli_count_run(
+      &report, &manifest, args, (cli_count_want){.per_instruction = true, .device = device}, err);
   if (status == SCT_OK) {
     counted both = {&manifest, &report};
     status = cli_profile_print(args, &report, device, baseline, write_launches, &both, err);

@@ -199,3 +199,10 @@ sct_status cli_selftest_make(void *ctx, const char *const *layouts, int n_layout
   *out = (sct_emit_cases){t->cases, t->n_examples, t->cands.spec.n_moves == 0};
   return SCT_OK;
 }
+
+double cli_selftest_tolerance(void *ctx, int operand, const int64_t *extents) {
+  const cli_selftest *t = ctx;
+  const sct_spec *spec = &t->cands.spec;
+  const sct_size size = {.extent = (int64_t *)(uintptr_t)extents, .fill = spec->sizes[0].fill};
+  return operand < spec->n_inputs ? 0 : sct_spec_tolerance(spec, operand, &size);
+}

@@ -46,6 +46,7 @@ static json_t *row_json(const sct_host_size *z, int k) {
                           cli_json_positive(row->times.q1_ns), "q3_ns",
                           cli_json_positive(row->times.q3_ns), "samples_ns", samples_json(row),
                           "failure", row->failure ? sct_json_string(row->failure) : json_null());
+  json_object_set_new(doc, "rule_of", row->rule_of ? sct_json_string(row->rule_of) : json_null());
   json_object_set_new(doc, "bytes_s",
                       cli_json_positive(ns > 0 ? (z->bytes_in + z->bytes_out) / ns * 1e9 : 0));
   json_object_set_new(doc, "share", cli_json_positive(ns > 0 ? bound_ns / ns : 0));

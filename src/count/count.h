@@ -19,8 +19,8 @@
  *
  * Launches run in the order of the manifest on one memory, as on a GPU: buffers are not cleared in
  * between. A case that misbehaves (ptx.h, diagnosis) or cannot be launched is an outcome of its
- * row, and the cases after it run. Uninitialised values and races are not looked for: kernels that
- * are written to be counted do both. */
+ * row, and the cases after it run. Undefined values and races are looked for where the options say
+ * so: kernels that are written to be counted have both. */
 #ifndef SCT_COUNT_H
 #define SCT_COUNT_H
 
@@ -108,6 +108,8 @@ typedef struct sct_count_opts {
   int threads;          /* host threads over which the blocks of a launch are spread; 0: one a
                            core, at most 16. Counts are the same for every number */
   bool per_instruction; /* fill sct_count_row.insts */
+  int most_findings;    /* above 0: look for races and undefined values, too; so many are kept of
+                           a case */
   sct_ptx_coalescing coalescing; /* rules of the counters; of an older device never exact */
 } sct_count_opts;
 
@@ -119,6 +121,9 @@ typedef struct sct_count_row {
   bool exact;                /* the machine code has the memory instructions that were counted */
   const char *cause;         /* why not; NULL: exact */
   sct_ptx_diag diag;         /* kind SCT_PTX_CLEAN: none */
+  sct_ptx_diag *findings;    /* [n_findings] with most_findings; `diag` is among them */
+  int n_findings;
+  sct_ptx_diag warning; /* a race in which all write the same value; or SCT_PTX_CLEAN */
   sct_ptx_counters counters;
   sct_ptx_inst_counters *insts; /* [n_insts] in PTX order */
   sct_ptx_requests *requests;   /* [n_insts] */
@@ -175,6 +180,29 @@ typedef struct sct_count_line {
 /* Sums a row's instructions, in the order of file and line. `*lines` is from sct_alloc and the
  * caller's. */
 void sct_count_lines(sct_count_line **lines, int *n_lines, const sct_count_row *row);
+
+/* ---- limits ---- */
+
+/* A figure (count_limits.def) that is above its limit. */
+typedef struct sct_overrun {
+  int row; /* of the report */
+  const char *figure;
+  int64_t value, limit;
+  const char *file; /* of a line; "": of the launch. Belongs to the report */
+  int line;
+} sct_overrun;
+
+/* Holds a report, counted per instruction, to the limits in a file: {"compiler": "nvrtc 13.0",
+ * "arch": "sm_90", "limits": [{"case": "rows", "sectors": 4096, ...}]}, a limit with "line" (and
+ * "file") for that line. `*out` is from sct_alloc and the caller's. SCT_EIO; SCT_ESPEC: the file
+ * says something else, names no case of the report, or is for another compiler. */
+sct_status sct_limits_check(sct_overrun **out, int *n, const char *path, const char *arch,
+                            const sct_count_report *report, sct_error *err);
+/* Writes what a report has as limits. SCT_EIO. */
+sct_status sct_limits_write(const char *path, const char *arch, const sct_count_report *report,
+                            sct_error *err);
+/* What compiled it, "nvrtc 13.0"; as long as the report. */
+const char *sct_count_compiler(const sct_count_report *report);
 
 /* ---- a profile ---- */
 

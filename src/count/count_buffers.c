@@ -105,7 +105,8 @@ void *count_contents(const sct_count_buffer *b) {
 static sct_status add_buffer(sct_ptx_memory *memory, uint64_t *address, const sct_count_buffer *b,
                              sct_error *err) {
   void *const data = count_contents(b);
-  const sct_ptx_buffer given = {.name = b->name, .bytes = b->bytes, .data = data};
+  const sct_ptx_buffer given = {
+      .name = b->name, .bytes = b->bytes, .data = b->fill == COUNT_IS_unset ? NULL : data};
   const sct_status status = sct_ptx_memory_add(memory, address, &given, err);
   sct_free(data);
   return status;

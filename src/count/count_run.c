@@ -341,6 +341,19 @@ static void append_least_bytes(sct_str *out, const run *r, const sct_ptx_diag *d
   }
 }
 
+/* Buffers by the manifest's names, which live on. */
+static void name_buffers(const run *r, sct_ptx_requests *requests, int n) {
+  for (int i = 0; requests != NULL && i < n; i++) {
+    sct_ptx_request *const q = &requests[i].global;
+    q->buffer = NULL;
+    for (int b = 0; q->mask != 0 && b < r->m->n_buffers; b++) {
+      if (r->m->buffers[b].used && r->s->addresses.of[b] == q->base) {
+        q->buffer = r->m->buffers[b].name;
+      }
+    }
+  }
+}
+
 /* Threads that end before a barrier are usual outside of generated code, and legal on a GPU. */
 static sct_status run_case(const run *r, int i, const void *const *args) {
   const sct_count_case *const c = &r->m->cases[i];
@@ -352,8 +365,9 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
       .args = args,
       .n_args = sct_ptx_kernel_find(r->s->module, r->s->entries[r->kernel_of[i]])->n_params,
       .threads = r->s->threads,
-      .no_definedness = true,
-      .no_races = true,
+      .no_definedness = r->opts->most_findings == 0,
+      .no_races = r->opts->most_findings == 0,
+      .most_findings = r->opts->most_findings,
       .lenient_exits = true,
       .coalescing = r->opts->coalescing,
       .per_instruction = r->opts->per_instruction || r->causes[r->kernel_of[i]] != NULL};
@@ -389,10 +403,14 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
   }
   evaluate(r, r->kernel_of[i], row, &result);
   row->diag = result.diag;
+  row->findings = result.findings;
+  row->n_findings = result.n_findings;
+  row->warning = result.warning;
   row->counters = result.counters;
   row->insts = result.insts;
   row->requests = result.requests;
   row->n_insts = result.n_insts;
+  name_buffers(r, row->requests, row->n_insts);
   row->traffic = result.traffic;
   count_demand(row);
   if (status == SCT_OK && result.diag.kind != SCT_PTX_CLEAN) {
@@ -437,11 +455,17 @@ sct_status sct_count_run(sct_count_report *out, const sct_count_manifest *manife
   return status;
 }
 
+const char *sct_count_compiler(const sct_count_report *report) {
+  session *const s = report->session;
+  return sct_arena_printf(&s->arena, "nvrtc %s", sct_compiler_version(s->compiler));
+}
+
 void sct_count_report_free(sct_count_report *report) {
   session *const s = report->session;
   for (int i = 0; i < report->n_rows; i++) {
     sct_free(report->rows[i].insts);
     sct_free(report->rows[i].requests);
+    sct_free(report->rows[i].findings);
   }
   sct_free(report->rows);
   if (s != NULL) {

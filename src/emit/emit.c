@@ -23,38 +23,40 @@ static void warn_of_shares(const emit_header *h) {
   }
 }
 
-sct_status sct_emit_render(sct_str *out, sct_store *store, const sct_emit_request *request,
-                           sct_error *err) {
-  SCT_SCOPED(emit_header) header = {0};
+sct_status sct_emit_open(sct_emit **out, sct_store *store, const sct_emit_request *request,
+                         sct_error *err) {
+  sct_emit *e = sct_alloc(sizeof *e);
+  const sct_status status = emit_header_load(e, store, request, err);
+  if (status == SCT_OK) {
+    *out = e;
+  } else {
+    sct_emit_close(e);
+  }
+  return status;
+}
+
+void sct_emit_close(sct_emit *e) {
+  if (e != NULL) {
+    emit_header_free(e);
+    sct_free(e);
+  }
+}
+
+sct_status sct_emit_render(sct_str *out, sct_emit *e, sct_error *err) {
   SCT_OWNED_PTR(json_t) doc = NULL;
   SCT_SCOPED(sct_str) text = {0};
-  const bool is_code = request->form == SCT_EMIT_C;
-  SCT_TRY(emit_header_load(&header, store, request, err));
-  warn_of_shares(&header);
-  doc = emit_document(&header, is_code ? SCT_EMIT_CUDA : request->form);
-  SCT_TRY(sct_page_call(header.page, &text, "header", doc, NULL, err));
+  const bool is_code = e->request.form == SCT_EMIT_C;
+  warn_of_shares(e);
+  doc = emit_document(e, is_code ? SCT_EMIT_CUDA : e->request.form);
+  SCT_TRY(sct_page_call(e->page, &text, "header", doc, NULL, err));
   if (is_code) { /* NVRTC takes the kernels out of the header in the form cuda */
     json_object_set_new(doc, "form", json_string("c"));
-    SCT_TRY(emit_add_code(doc, &header, request, sct_str_c(&text), err));
+    SCT_TRY(emit_add_code(doc, e, sct_str_c(&text), err));
     sct_str_clear(&text);
-    SCT_TRY(sct_page_call(header.page, &text, "header", doc, NULL, err));
+    SCT_TRY(sct_page_call(e->page, &text, "header", doc, NULL, err));
   }
   sct_str_append_n(out, text.data, text.len);
   return SCT_OK;
-}
-
-sct_status sct_emit_rules(sct_str *out, sct_store *store, const sct_emit_request *request,
-                          sct_error *err) {
-  SCT_SCOPED(emit_header) header = {0};
-  SCT_TRY(emit_header_load(&header, store, request, err));
-  return sct_json_dump(out, emit_rules_document(&header), JSON_COMPACT, err);
-}
-
-sct_status sct_emit_write(sct_store *store, const sct_emit_request *request, const char *path,
-                          sct_error *err) {
-  SCT_SCOPED(sct_str) text = {0};
-  SCT_TRY(sct_emit_render(&text, store, request, err));
-  return sct_file_write(path, text.data, text.len, err);
 }
 
 /* ---- files next to a header ---- */
@@ -90,25 +92,22 @@ static sct_status check_next_to(const char *header, const char *path, sct_error 
   return SCT_OK;
 }
 
-static sct_status write_next_to(const emit_header *h, const sct_emit_request *request,
-                                const char *function, json_t *tests, const char *header,
-                                const char *path, sct_error *err) {
-  SCT_OWNED_PTR(json_t) doc = emit_document(h, request->form);
+/* The file needs to know where elements lie. */
+static sct_status check_file(const sct_emit *e, const char *header, const char *path,
+                             sct_error *err) {
+  SCT_TRY(check_next_to(header, path, err));
+  return sct_page_call(e->page, NULL, "formulas", NULL, NULL, err);
+}
+
+static sct_status write_next_to(const sct_emit *e, const char *function, json_t *tests,
+                                const char *header, const char *path, sct_error *err) {
+  SCT_OWNED_PTR(json_t) doc = emit_document(e, e->request.form);
   SCT_SCOPED(sct_str) text = {0};
   json_object_set_new(doc, "header", json_string(sct_path_basename(header)));
   json_object_set_new(doc, "file", json_string(sct_path_basename(path)));
   json_object_set_new(doc, "tests", tests);
-  SCT_TRY(sct_page_call(h->page, &text, function, doc, NULL, err));
+  SCT_TRY(sct_page_call(e->page, &text, function, doc, NULL, err));
   return sct_file_write(path, text.data, text.len, err);
-}
-
-/* The rows of the header. */
-static sct_status load_next_to(emit_header *loaded, sct_store *store,
-                               const sct_emit_request *request, const char *header,
-                               const char *path, sct_error *err) {
-  SCT_TRY(check_next_to(header, path, err));
-  SCT_TRY(emit_header_load(loaded, store, request, err));
-  return sct_page_call(loaded->page, NULL, "formulas", NULL, NULL, err);
 }
 
 static bool is_module(const char *path) {
@@ -118,31 +117,24 @@ static bool is_module(const char *path) {
   return sct_is_identifier(sct_str_c(&stem));
 }
 
-sct_status sct_emit_write_python(sct_store *store, const sct_emit_request *request,
-                                 const char *header, const char *path, sct_error *err) {
-  SCT_SCOPED(emit_header) loaded = {0};
+sct_status sct_emit_write_python(sct_emit *e, const char *header, const char *path,
+                                 sct_error *err) {
   if (!is_module(path)) {
     return sct_fail(err, SCT_EUSAGE,
                     "'%s' is no module that Python can import: expected a name of letters, digits "
                     "and _ that ends in .py",
                     sct_path_basename(path));
   }
-  SCT_TRY(load_next_to(&loaded, store, request, header, path, err));
-  return write_next_to(&loaded, request, "python", json_null(), header, path, err);
+  SCT_TRY(check_file(e, header, path, err));
+  return write_next_to(e, "python", json_null(), header, path, err);
 }
 
-sct_status sct_emit_write_selftest(sct_store *store, const sct_emit_request *request,
-                                   const char *header, const char *path,
+sct_status sct_emit_write_selftest(sct_emit *e, const char *header, const char *path,
                                    const sct_emit_tester *tester, sct_error *err) {
-  SCT_SCOPED(emit_header) loaded = {0};
   sct_emit_cases cases = {0};
-  SCT_TRY(load_next_to(&loaded, store, request, header, path, err));
-  const char **labels = SCT_ARENA_NEW(&loaded.arena, const char *, loaded.n_kernels + 1);
-  for (int k = 0; k < loaded.n_kernels; k++) {
-    labels[k] = loaded.kernels[k].source->label;
-  }
-  SCT_TRY(tester->make(tester->ctx, loaded.layout, loaded.sig.n_operands, labels, loaded.n_kernels,
-                       &cases, err));
-  return write_next_to(&loaded, request, "selftest", emit_tests(&loaded, &cases), header, path,
-                       err);
+  SCT_TRY(check_file(e, header, path, err));
+  int n = 0;
+  const char *const *labels = sct_emit_kernels(e, &n);
+  SCT_TRY(tester->make(tester->ctx, e->layout, e->sig.n_operands, labels, n, &cases, err));
+  return write_next_to(e, "selftest", emit_tests(e, &cases, tester), header, path, err);
 }

@@ -39,33 +39,53 @@ typedef struct sct_emit_request {
   uint32_t stays;        /* ... but for those of its arrays whose bits are set */
   sct_emit_form form;
   sct_emit_compile *compile; /* for SCT_EMIT_C */
+  const char *targets;       /* "sm_80,sm_90": what it compiles for; NULL: what was tuned */
   const char *context;       /* its first argument */
 } sct_emit_request;
 
-/* Appends the header's text for every device and size that has a winner: of each GPU the newest
- * conditions (driver, NVRTC, tool), of a virtual device nothing where a GPU of the same compute
- * capability was timed. The same store gives the same bytes; a date stands in it only when
- * SOURCE_DATE_EPOCH is set.
+/* What a header is made of, loaded once for its text and all that stands next to it. */
+typedef struct emit_header sct_emit;
+
+/* Loads every device and size that has a winner: of each GPU the newest conditions (driver, NVRTC,
+ * tool), of a virtual device nothing where a GPU of the same compute capability was timed. The
+ * request's texts must live as long as `out`; the store need not.
  *
  * SCT_EDATA: nothing tuned (the text says which command tunes it), or a row that cannot become a
- * header that compiles (the text names the row and the field). `out` is then unchanged. */
-sct_status sct_emit_render(sct_str *out, sct_store *store, const sct_emit_request *request,
-                           sct_error *err);
+ * header that compiles (the text names the row and the field). */
+sct_status sct_emit_open(sct_emit **out, sct_store *store, const sct_emit_request *request,
+                         sct_error *err);
+void sct_emit_close(sct_emit *e); /* NULL: nothing */
+SCT_OWNS(sct_emit, sct_emit_close)
 
-/* Of the same header as JSON its kernels' labels and, of each device, the rule by which a call
- * takes one of them, and how far that is from the best: {"kernels": [...], "rules": [...]}. */
-sct_status sct_emit_rules(sct_str *out, sct_store *store, const sct_emit_request *request,
-                          sct_error *err);
+/* Appends the header's text. The same store gives the same bytes; a date stands in it only when
+ * SOURCE_DATE_EPOCH is set. `out` is unchanged where it fails. */
+sct_status sct_emit_render(sct_str *out, sct_emit *e, sct_error *err);
 
-/* Writes the header's text to the file `path` (sct_file_write: whole or not at all, untouched when
- * equal). */
-sct_status sct_emit_write(sct_store *store, const sct_emit_request *request, const char *path,
-                          sct_error *err);
+/* Its kernels' labels and, of each device, the rule by which a call takes one of them, and how far
+ * that is from the best: {"kernels": [...], "rules": [...]}. The caller's. */
+json_t *sct_emit_rules(const sct_emit *e);
 
-/* The module of Python for a header in the form c (`request->form` does not count), into the file
- * `path` next to `header`. SCT_EUSAGE: the two have names or directories that do not fit. */
-sct_status sct_emit_write_python(sct_store *store, const sct_emit_request *request,
-                                 const char *header, const char *path, sct_error *err);
+/* A device that calls are made on, and what a call on it tries. */
+typedef struct sct_emit_device {
+  const char *name;
+  int major, minor, n_sms;
+} sct_emit_device;
+typedef struct sct_emit_taken {
+  const char *labels[5]; /* [n] the first that is right for the call is taken; the last is naive */
+  int n;
+  const char *size;   /* the listed size whose winner is labels[0]; NULL: by a branch of the rule */
+  const char *device; /* whose rule it is */
+} sct_emit_taken;
+/* What the launch function would choose from, at extents in its order. */
+void sct_emit_take(sct_emit_taken *out, const sct_emit *e, const sct_emit_device *on,
+                   const int64_t *extents);
+/* The labels of all kernels, the naive one first; the layouts of the arrays in its order. */
+const char *const *sct_emit_kernels(sct_emit *e, int *n);
+const char *const *sct_emit_layouts(const sct_emit *e);
+
+/* The module of Python for a header in the form c (the request's form does not count), into the
+ * file `path` next to `header`. SCT_EUSAGE: the two have names or directories that do not fit. */
+sct_status sct_emit_write_python(sct_emit *e, const char *header, const char *path, sct_error *err);
 
 /* What an array holds before a launch and, of an output, after it. */
 typedef struct sct_emit_array {
@@ -100,11 +120,12 @@ typedef struct sct_emit_tester {
    * the tester's end. */
   sct_status (*make)(void *ctx, const char *const *layouts, int n_layouts,
                      const char *const *labels, int n_labels, sct_emit_cases *out, sct_error *err);
+  /* After that: by how much values of an output may differ at other extents. */
+  double (*tolerance)(void *ctx, int operand, const int64_t *extents);
 } sct_emit_tester;
 
 /* A file with a function that tries the kernels of `header`, into `path` next to it. */
-sct_status sct_emit_write_selftest(sct_store *store, const sct_emit_request *request,
-                                   const char *header, const char *path,
+sct_status sct_emit_write_selftest(sct_emit *e, const char *header, const char *path,
                                    const sct_emit_tester *tester, sct_error *err);
 
 #endif

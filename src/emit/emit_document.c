@@ -127,7 +127,7 @@ static json_t *rule_json(const emit_header *h, const emit_device *device) {
                    n_sampled, "samples", samples_json(h, device));
 }
 
-json_t *emit_rules_document(const emit_header *h) {
+json_t *sct_emit_rules(const sct_emit *h) {
   json_t *kernels = json_array(), *hashes = json_array(), *rules = json_array();
   for (int k = 0; k < h->n_kernels; k++) {
     json_array_append_new(kernels, sct_json_string(h->kernels[k].source->label));
@@ -203,7 +203,9 @@ json_t *emit_document(const emit_header *h, sct_emit_form form) {
                            "locked_streams", w->locked_streams, "ring_mib", w->ring_mib,
                            "ring_streams", w->ring_streams, "ring_threads", w->ring_threads,
                            "chosen", w->on != NULL ? text_of(w->on->name) : json_null());
-  return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "form", forms[form], "version",
+  const char *const targets = h->request.targets;
+  return json_pack("{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "form", forms[form],
+                   "targets", targets != NULL ? text_of(targets) : json_null(), "version",
                    SCT_VERSION, "date", date(), "spec_file", text_of(h->problem->spec_file),
                    "spec_hash", text_of(h->problem->spec_hash), "layouts",
                    texts_of(h->layout, h->sig.n_operands), "devices", devices, "kernels", kernels,
@@ -285,10 +287,27 @@ static json_t *case_json(const emit_header *h, const sct_emit_case *c) {
                    "scalars", scalars, "poison", (int)c->poison);
 }
 
-json_t *emit_tests(const emit_header *h, const sct_emit_cases *cases) {
+static json_t *edges_json(emit_header *h, const sct_emit_tester *tester) {
+  int64_t(*edges)[EMIT_MOST_EDGE_EXTENTS];
+  json_t *list = json_array();
+  const int n = emit_edges(h, &edges);
+  for (int k = 0; k < n; k++) {
+    json_t *tolerance = json_array();
+    for (int op = 0; op < h->sig.n_operands; op++) {
+      json_array_append_new(tolerance, json_real(tester->tolerance(tester->ctx, op, edges[k])));
+    }
+    json_array_append_new(list, json_pack("{s:o, s:o}", "extents",
+                                          integers_of(edges[k], h->sig.n_extents), "tolerance",
+                                          tolerance));
+  }
+  return list;
+}
+
+json_t *emit_tests(emit_header *h, const sct_emit_cases *cases, const sct_emit_tester *tester) {
   json_t *list = json_array();
   for (int k = 0; k < cases->n; k++) {
     json_array_append_new(list, case_json(h, &cases->all[k]));
   }
-  return json_pack("{s:o, s:b}", "cases", list, "computes", cases->computes);
+  return json_pack("{s:o, s:o, s:b}", "cases", list, "edges", edges_json(h, tester), "computes",
+                   cases->computes);
 }

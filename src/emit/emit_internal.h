@@ -4,6 +4,8 @@
  *   emit_choose.c    the best candidate among some
  *   emit_rules.c     the rule of each device, by the parts of rule.h
  *   emit_holds.c     conditions of kernels at some extents
+ *   emit_take.c      what the rules say of a call, for programs of this one
+ *   emit_edges.c     extents around the thresholds of the rules
  *   emit_source.c    whether a stored kernel may stand in a header, and its parameters
  *   emit_ways.c      defaults of NAME_host that `transfer` has found
  *   emit_document.c  all that as one document
@@ -90,6 +92,7 @@ typedef struct emit_device {
 } emit_device;
 
 typedef struct emit_header {
+  sct_emit_request request;
   sct_arena arena;
   sct_page *page;           /* sectile.header, which knows the signature */
   sct_row_problem *problem; /* one row of `problems` */
@@ -148,18 +151,22 @@ sct_status emit_check_own(const char *source, const char *kernel, sct_error *err
 /* The feature of a kernel that needs sm_90, NULL: none. Below sm_90 the kernel is left out. */
 const char *emit_sm90_feature(const char *source);
 
+/* ---- emit_edges.c ---- */
+
+enum { EMIT_MOST_EDGE_EXTENTS = 16 };
+/* Extents just below, at and above each threshold that some tuned size can be moved to; none where
+ * extents are not all dimensions, as others follow from what arrays hold. */
+int emit_edges(emit_header *h, int64_t (**out)[EMIT_MOST_EDGE_EXTENTS]);
+
 /* ---- documents; new references ---- */
 
-/* The kernels' labels, and the rules of all devices. */
-json_t *emit_rules_document(const emit_header *h);
 /* All that header.lua needs of a header in a form. */
 json_t *emit_document(const emit_header *h, sct_emit_form form);
-/* The cases of a self-test. */
-json_t *emit_tests(const emit_header *h, const sct_emit_cases *cases);
+/* The cases of a self-test, and extents around thresholds with the tolerances there. */
+json_t *emit_tests(emit_header *h, const sct_emit_cases *cases, const sct_emit_tester *tester);
 /* Bytes as lines of numbers with commas, in one text. */
 json_t *emit_byte_lines(const char *bytes, size_t n);
-/* Compiles `source` for each architecture that was tuned, and adds what comes of it. */
-sct_status emit_add_code(json_t *doc, const emit_header *h, const sct_emit_request *request,
-                         const char *source, sct_error *err);
+/* Compiles `source` for each architecture that is asked for, and adds what comes of it. */
+sct_status emit_add_code(json_t *doc, emit_header *h, const char *source, sct_error *err);
 
 #endif

@@ -599,6 +599,7 @@ static sct_status collect_kernels(emit_header *h, sct_store *store, sct_error *e
 
 sct_status emit_header_load(emit_header *out, sct_store *store, const sct_emit_request *request,
                             sct_error *err) {
+  out->request = *request;
   SCT_TRY(load_problem(out, store, request, err));
   if (out->problem->signature[0] == '\0') { /* transfers, what other tuners measured */
     return sct_fail(err, SCT_EDATA, "'%s' is no kernel that `sectile tune` made",

@@ -112,6 +112,15 @@ typedef enum sct_ptx_kind {
   SCT_PTX_N_KINDS
 } sct_ptx_kind;
 const char *sct_ptx_kind_name(sct_ptx_kind kind); /* "out_of_bounds" */
+const char *sct_ptx_kind_text(sct_ptx_kind kind); /* "access outside of every buffer" */
+
+/* What came before: of a race the other access, of an undefined value the load that brought it. */
+typedef struct sct_ptx_place {
+  int ptx_line;   /* 0: not known, or the value was in no memory */
+  char file[256]; /* of .loc, "" if the PTX has none */
+  int line;
+  int warp, lane; /* -1: not known */
+} sct_ptx_place;
 
 typedef struct sct_ptx_diag {
   sct_ptx_kind kind; /* SCT_PTX_CLEAN: nothing to report */
@@ -126,7 +135,8 @@ typedef struct sct_ptx_diag {
   int64_t block[3];
   int warp, lane; /* -1: does not apply */
   uint64_t address;
-  char text[512]; /* what happened, for a person, without the place */
+  char text[512];       /* what happened, for a person, without the place */
+  sct_ptx_place before; /* with most_findings */
 } sct_ptx_diag;
 
 /* "out_of_bounds: reads 4 bytes ... (kernel k, line 20 of k.cu, PTX line 35: ld.global.f32 ...,
@@ -336,6 +346,10 @@ typedef struct sct_ptx_launch_opts {
   bool no_definedness;  /* do not track uninitialised values, nor bytes that copies still use */
   bool no_races;        /* do not look for races */
   bool no_counters;
+  /* Above 0: a race or an undefined value does not end the launch. So many of them are kept in
+   * sct_ptx_result.findings, the first of each kind and line, with what came before. Such launches
+   * run on one host thread. */
+  int most_findings;
   sct_ptx_coalescing coalescing; /* rules of the counters */
   bool lenient_exits;   /* threads that have ended count as arrived at barriers, as on a GPU; else
                            a barrier that not all threads of the block reach is a diagnosis */
@@ -362,6 +376,9 @@ typedef struct sct_ptx_launch_opts {
 
 typedef struct sct_ptx_result {
   sct_ptx_diag diag; /* kind SCT_PTX_CLEAN: the kernel ran to its end and no check had anything */
+  sct_ptx_diag *findings; /* [n_findings] with most_findings; the last one is `diag`, if there is
+                             one: what ended the launch */
+  int n_findings;
   sct_ptx_diag warning; /* the first race of which all writers store the same value; or CLEAN */
   sct_ptx_counters counters;
   sct_ptx_inst_counters *insts; /* [n_insts] in PTX order, with per_instruction */

@@ -337,10 +337,11 @@ double sct_transfer_rate(const sct_transfer_report *report, sct_host_kind kind, 
 /* A way that was tried. */
 typedef struct sct_host_row {
   sct_host_way way;
-  int chunk_mib;      /* of the largest array; 0: not cut */
-  const char *kernel; /* label of the candidate that computes chunks */
-  const char *tuned;  /* the tuned size that it won, the nearest one; NULL: the naive variant */
-  bool is_exact;      /* that size is the chunk's */
+  int chunk_mib;       /* of the largest array; 0: not cut */
+  const char *kernel;  /* label of the candidate that computes chunks */
+  const char *rule_of; /* the device whose rule in a header takes it; NULL: the store has none */
+  const char *tuned;   /* the tuned size that it won, and the chunk has; NULL: by a branch */
+  bool is_exact;       /* there is one */
   sct_outcome_kind outcome;
   const char *failure; /* NULL: none */
   double modelled_ns;
@@ -379,7 +380,7 @@ typedef struct sct_host_report {
 
 /* Tries ways from the host and back for a spec with `host = true`, at a size of it (NULL: at each),
  * by the model and, where the device gives times, the best of them timed; all that run are
- * verified. Chunks are computed by the winner in the store of the nearest tuned size. Keeps what it
+ * verified. Chunks are computed by what a header from the store takes for them. Keeps what it
  * finds. With opts->peer, of the same model, the best ways are also tried with a half of the arrays
  * on each device. opts->budget_ns: of all samples; 0: 1.5 s a way. SCT_EUSAGE: the spec does not
  * say `host`, or has no such size; a peer of another model. */

@@ -1,6 +1,7 @@
 /* The whole way of a spec with `host = true`: ways are modelled, those that may be the best timed
  * where the device gives times, and all that run are verified. */
 #include "tune/tune_host.h"
+#include "emit/emit.h"
 #include "tune/tune_record.h"
 #include "tune/tune_table.h"
 
@@ -26,7 +27,7 @@ typedef struct session {
   tune_device device, peer;      /* peer: the second one, if there is one */
   tune_host_store store;
   sct_tune_candidates cands;
-  const char *winners[64];         /* of the sizes of the spec; NULL: none */
+  sct_emit *header; /* whose rule chooses kernels, as in programs; NULL: there is none */
   struct sct_ptx_module **modules; /* [cands.n_items] */
   sct_block_counter *block_counter;
   known_time times[64];
@@ -41,36 +42,32 @@ double sct_host_row_ns(const sct_host_row *row) {
 
 /* ---- kernels ---- */
 
-static int n_sizes(const session *s, const sct_spec *spec) {
-  return spec->n_sizes < SCT_COUNT(s->winners) ? spec->n_sizes : SCT_COUNT(s->winners);
-}
-
-static sct_status find_winners(session *s, const sct_spec *spec, sct_error *err) {
-  for (int z = 0; z < n_sizes(s, spec); z++) {
-    SCT_TRY(sct_host_store_winner(&s->store, spec->sizes[z].label, &s->winners[z], err));
+/* Where the store has no header of the spec, chunks are computed by the naive variant. */
+static sct_status open_header(session *s, sct_error *err) {
+  const tune_host_store *const store = &s->store;
+  const sct_emit_request request = {.name = store->spec_name, .spec_hash = store->spec_hash};
+  if (!store->is_known) {
+    return SCT_OK;
   }
-  return SCT_OK;
+  const sct_status status = sct_emit_open(&s->header, store->store, &request, err);
+  if (status == SCT_EDATA) {
+    sct_log(SCT_LOG_WARN, "kernels in the store are not used: %s", err ? err->text : "");
+  }
+  return status == SCT_EDATA ? SCT_OK : status;
 }
 
-static sct_status make_candidates(session *s, const char *spec_path, const sct_spec *spec,
-                                  sct_error *err) {
-  const char *labels[SCT_COUNT(s->winners)];
-  sct_tune_labels only = {0, labels};
-  for (int z = 0; z < n_sizes(s, spec); z++) {
-    bool listed = s->winners[z] == NULL;
-    for (int k = 0; k < only.n && !listed; k++) {
-      listed = strcmp(labels[k], s->winners[z]) == 0;
-    }
-    if (!listed) {
-      labels[only.n++] = s->winners[z];
-    }
+static sct_status make_candidates(session *s, const char *spec_path, sct_error *err) {
+  sct_tune_labels only = {0};
+  if (s->header) {
+    only.label = sct_emit_kernels(s->header, &only.n);
   }
   const sct_tune_candidates_opts opts = {
       .strategy_dir = s->opts->strategy_dir, .only = &only, .only_naive = true};
   sct_status status = sct_tune_candidates_make(&s->cands, spec_path, &s->device.desc, &opts, err);
   if (status == SCT_EUSAGE && only.n > 0) { /* a label that strategies of today do not have */
-    sct_log(SCT_LOG_WARN, "winners in the store are not used: %s", err ? err->text : "");
-    memset(s->winners, 0, sizeof s->winners);
+    sct_log(SCT_LOG_WARN, "kernels in the store are not used: %s", err ? err->text : "");
+    sct_emit_close(s->header);
+    s->header = NULL;
     only.n = 0;
     status = sct_tune_candidates_make(&s->cands, spec_path, &s->device.desc, &opts, err);
   }
@@ -103,39 +100,47 @@ static sct_status compile(session *s, sct_error *err) {
   return SCT_OK;
 }
 
-static int item_of(const session *s, const char *label) {
-  const int k =
-      label ? sct_names_find(SCT_NAMES_IN(s->cands.items, s->cands.n_items, label), label) : -1;
-  return k >= 0 && s->cands.items[k].outcome == SCT_OUT_OK ? k : -1;
-}
-
-/* How far extents are from a tuned size: 1 where they are the same. */
-static double distance(const sct_spec *spec, const sct_size *size, const int64_t *extent) {
-  double far = 1;
-  for (int k = 0; k < spec->n_extents; k++) {
-    const double a = (double)size->extent[k], b = (double)extent[k];
-    far *= a == b ? 1 : a > b ? a / (b > 0 ? b : 0.5) : b / (a > 0 ? a : 0.5);
-  }
-  return far;
-}
-
-/* The winner of the nearest tuned size that is right at these extents, else the naive variant. */
-static int choose_kernel(const session *s, const int64_t *extent, sct_host_row *row) {
-  const sct_spec *spec = &s->cands.spec;
-  const sct_size size = {.extent = (int64_t *)(uintptr_t)extent, .fill = spec->sizes[0].fill};
-  double nearest = 0;
-  int found = -1;
-  for (int z = 0; z < n_sizes(s, spec); z++) {
-    const int k = item_of(s, s->winners[z]);
-    const double far = distance(spec, &spec->sizes[z], extent);
-    if (k >= 0 && (found < 0 || far < nearest) &&
-        sct_codegen_fits(spec, &s->cands.items[k].code, &size)) {
-      found = k;
-      nearest = far;
-      row->tuned = sct_arena_strdup(&s->out->arena, spec->sizes[z].label);
-      row->is_exact = far == 1;
+static bool has_layouts(const sct_spec *spec, const sct_kernel_code *code,
+                        const char *const *layouts) {
+  for (int k = 0; k < spec->n_operands; k++) {
+    if (strcmp(spec->operands[k].layouts[code->layout[k]].label, layouts[k]) != 0) {
+      return false;
     }
   }
+  return true;
+}
+
+/* The header's kernel of this label, if it is right at a size. */
+static int item_of(const session *s, const char *label, const sct_size *size) {
+  const sct_spec *const spec = &s->cands.spec;
+  for (int k = 0; k < s->cands.n_items; k++) {
+    const sct_tune_item *const item = &s->cands.items[k];
+    if (item->outcome == SCT_OUT_OK && strcmp(item->label, label) == 0 &&
+        has_layouts(spec, &item->code, sct_emit_layouts(s->header)) &&
+        sct_codegen_fits(spec, &item->code, size)) {
+      return k;
+    }
+  }
+  return -1;
+}
+
+/* The first that a call of the header tries and that is right, else a naive variant. */
+static int choose_kernel(const session *s, const int64_t *extent, sct_host_row *row) {
+  const sct_spec *const spec = &s->cands.spec;
+  const sct_device_desc *const d = &s->device.desc;
+  const sct_emit_device on = {d->name, d->cc_major, d->cc_minor, d->n_sms};
+  const sct_size size = {.extent = (int64_t *)(uintptr_t)extent, .fill = spec->sizes[0].fill};
+  sct_emit_taken taken = {0};
+  int found = -1;
+  if (s->header) {
+    sct_emit_take(&taken, s->header, &on, extent);
+  }
+  for (int k = 0; k < taken.n && found < 0; k++) {
+    found = item_of(s, taken.labels[k], &size);
+    row->is_exact = found >= 0 && k == 0 && taken.size != NULL;
+  }
+  row->tuned = row->is_exact ? sct_arena_strdup(&s->out->arena, taken.size) : NULL;
+  row->rule_of = found >= 0 ? sct_arena_strdup(&s->out->arena, taken.device) : NULL;
   found = found >= 0 ? found : sct_tune_naive_item(&s->cands, 0);
   row->kernel = found >= 0 ? sct_arena_strdup(&s->out->arena, s->cands.items[found].label) : NULL;
   return found;
@@ -543,8 +548,8 @@ static sct_status prepare(session *s, const char *spec_path, const char *size, s
   out->has_halo = spec.halo_before + spec.halo_after > 0;
   out->dim = sct_arena_strdup(&out->arena, spec.dims[spec.chunk_dim]);
   SCT_TRY(sct_host_store_open(&s->store, &s->device, &spec, s->opts, &out->arena, err));
-  SCT_TRY(find_winners(s, &spec, err));
-  SCT_TRY(make_candidates(s, spec_path, &spec, err));
+  SCT_TRY(open_header(s, err));
+  SCT_TRY(make_candidates(s, spec_path, err));
   return compile(s, err);
 }
 
@@ -572,6 +577,7 @@ sct_status sct_tune_host(sct_host_report *out, const char *spec_path, const char
   }
   sct_free(s->modules);
   sct_block_counter_free(s->block_counter);
+  sct_emit_close(s->header);
   sct_measure_close(s->device.measure);
   sct_measure_close(s->peer.measure);
   sct_tune_candidates_free(&s->cands);

@@ -40,15 +40,12 @@ typedef struct tune_host_store {
   sct_arena *arena;
   sct_row_problem problem; /* of ways, which is one of its own */
   sct_row_device device;
-  sct_row_run *runs; /* [n_runs] of kernels on this device */
-  int n_runs;
+  const char *spec_name, *spec_hash;
+  bool is_known; /* the store has the spec */
 } tune_host_store;
 sct_status sct_host_store_open(tune_host_store *out, const tune_device *device,
                                const sct_spec *spec, const sct_tune_opts *opts, sct_arena *arena,
                                sct_error *err);
-/* The label of the winner at a size of the spec; NULL: there is none. */
-sct_status sct_host_store_winner(tune_host_store *s, const char *size_label, const char **label,
-                                 sct_error *err);
 sct_status sct_host_store_keep(tune_host_store *s, const sct_spec *spec, const sct_size *size,
                                const sct_host_size *found, sct_error *err);
 

@@ -18,15 +18,15 @@ static char *canonical_of(sct_arena *arena, const sct_spec *spec) {
   return sct_arena_printf(arena, SCT_HOST_PROBLEM, sct_hash_hex(hash, spec->hash), stays);
 }
 
-static sct_status find_runs(tune_host_store *s, const sct_spec *spec, sct_error *err) {
+static sct_status find_spec(tune_host_store *s, const sct_spec *spec, sct_error *err) {
   char hash[SCT_HASH_HEX];
   sct_row_problem *problems = NULL;
   int n = 0;
-  sct_hash_hex(hash, spec->hash);
-  SCT_TRY(sct_store_problem_by_hash(s->store, s->arena, hash, &problems, &n, err));
-  return n > 0 ? sct_store_runs(s->store, s->arena, problems[0].id, s->device.id, &s->runs,
-                                &s->n_runs, err)
-               : SCT_OK;
+  s->spec_name = sct_arena_strdup(s->arena, spec->name);
+  s->spec_hash = sct_arena_strdup(s->arena, sct_hash_hex(hash, spec->hash));
+  SCT_TRY(sct_store_problem_by_hash(s->store, s->arena, s->spec_hash, &problems, &n, err));
+  s->is_known = n > 0;
+  return SCT_OK;
 }
 
 sct_status sct_host_store_open(tune_host_store *out, const tune_device *device,
@@ -40,7 +40,7 @@ sct_status sct_host_store_open(tune_host_store *out, const tune_device *device,
   }
   SCT_TRY(sct_tune_put_device(out->store, &device->desc, sct_compiler_version(device->compiler),
                               sct_compiler_options(device->compiler), arena, &out->device, err));
-  SCT_TRY(find_runs(out, spec, err));
+  SCT_TRY(find_spec(out, spec, err));
   char *canonical = canonical_of(arena, spec);
   out->problem = (sct_row_problem){
       .name = sct_arena_strdup(arena, PROBLEM),
@@ -48,19 +48,6 @@ sct_status sct_host_store_open(tune_host_store *out, const tune_device *device,
       .spec_file = sct_arena_strdup(arena, sct_path_basename(spec->file)),
       .canonical = canonical};
   return sct_store_put_problem(out->store, &out->problem, err);
-}
-
-sct_status sct_host_store_winner(tune_host_store *s, const char *size_label, const char **label,
-                                 sct_error *err) {
-  *label = NULL;
-  for (int k = 0; k < s->n_runs && s->store; k++) {
-    sct_row_result winner;
-    if (strcmp(s->runs[k].size_label, size_label) == 0 && s->runs[k].winner != 0) {
-      SCT_TRY(sct_store_result(s->store, s->arena, s->runs[k].winner, &winner, err));
-      *label = winner.candidate.label;
-    }
-  }
-  return SCT_OK;
 }
 
 /* ---- timelines, which the run keeps ---- */

@@ -78,6 +78,10 @@ cudaError_t $(name)_launch(const $(name)_args *args, cudaStream_t stream);
 $(name)_choice $(name)_variant($(join(parameters)));
 $(name)_choice $(name)_variant_of(const $(name)_args *args);
 
+// From here on counts the calls that launch, by their extents, and adds them to the file `path`
+// when the program exits or this is called again; null: counts no longer. `s.calls` reads it.
+cudaError_t $(name)_log(const char *path);
+
 //% if host then
 // ---- Arrays of the host
 // $(name)_host cuts $(host.extent) into chunks, which are copied to the device, computed and copied back on

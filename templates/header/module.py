@@ -122,6 +122,10 @@ void sectile_variant(const unsigned char *in, int device, const char **out) {
   out[3] = choice.size, out[4] = choice.reason, out[5] = choice.instead_of;
 }
 
+int sectile_log(const char *path) {
+  return (int)$(name)_log(path);
+}
+
 const char *sectile_error(int error) {
   return cudaGetErrorString((cudaError_t)error);
 }
@@ -242,6 +246,7 @@ def _library():
     if library.sectile_key().decode() != _key():
         raise _fail(RuntimeError, "", f"{path} was compiled from another header: `python3 {_STEM}.py` compiles it again")
     library.sectile_launch.argtypes = [_ctypes.c_char_p, _ctypes.c_int, _ctypes.c_void_p]
+    library.sectile_log.argtypes = [_ctypes.c_char_p]
     library.sectile_clear.argtypes = [_ctypes.c_void_p, _ctypes.c_size_t, _ctypes.c_int, _ctypes.c_void_p]
     return library
 
@@ -466,7 +471,7 @@ def _check(framework, arrays, read, given, device):
     return extents
 
 
-def _prepare(arrays, scalars, given, stream, workspace):
+def _prepare(arrays, scalars, given, stream, workspace, variant):
     framework = _framework_of(arrays)
     if framework is None:
         raise _fail(TypeError, "", "expected at least one array")
@@ -486,7 +491,8 @@ def _prepare(arrays, scalars, given, stream, workspace):
         stream = getattr(stream, "cuda_stream", getattr(stream, "ptr", stream))
     values = [v for (name, kind, form), value in zip(_SCALARS, scalars) for v in _scalar(name, kind, form, value)]
     room = _workspace(framework, device, stream, workspace)
-    packed = _struct.pack(_PACKED, *(r[3] for r in read), *extents, room, *values)
+    forced = _scalar("$(forced)", "i32", "i", variant)
+    packed = _struct.pack(_PACKED, *(r[3] for r in read), *extents, room, *forced, *values)
     return arrays, packed, device, stream
 
 
@@ -509,6 +515,11 @@ def _launch(*call):
 def _variant(*call):
     _, packed, device, _ = _prepare(*call)
     return _describe(packed, device)
+
+
+def _log(path):
+    """Counts calls from here on, and adds them to this file at the end; None: no longer."""
+    _check_error(_library().sectile_log(path and _os.fsencode(path)), path and f"{path} cannot be written")
 
 
 def _copy(way, array, source, given):
@@ -542,15 +553,16 @@ def _unpack(array, packed, **extents):
 
 
 def $(python.name)($(join(python.parameters))):
-    return _launch([$(join(python.names))], [$(join(python.scalar_names))], [$(join(extents, "n_%s"))], $(python.stream), $(python.workspace))
+    return _launch([$(join(python.names))], [$(join(python.scalar_names))], [$(join(extents, "n_%s"))], $(python.stream), $(python.workspace), $(forced))
 
 
 def _variant_of($(join(python.parameters))):
     """Which kernel the same call takes, and why."""
-    return _variant([$(join(python.names))], [$(join(python.scalar_names))], [$(join(extents, "n_%s"))], $(python.stream), $(python.workspace))
+    return _variant([$(join(python.names))], [$(join(python.scalar_names))], [$(join(extents, "n_%s"))], $(python.stream), $(python.workspace), $(forced))
 
 
-$(python.name).variant, $(python.name).pack, $(python.name).unpack = _variant_of, _pack, _unpack
+$(python.name).variant, $(python.name).log = _variant_of, _log
+$(python.name).pack, $(python.name).unpack, $(python.name).n_variants = _pack, _unpack, $(#kernels)
 
 if __name__ == "__main__":
     _compile(_BESIDE)

@@ -25,6 +25,9 @@ $(linkage)$(name)_choice $(name)_variant_of(const $(name)_args *args) {
   const $(name)_choice none = {NULL, NULL, "none", NULL, "invalid value: no arguments", NULL};
   return args == NULL ? none : $(detail)_describe(args);
 }
+$(linkage)cudaError_t $(name)_log(const char *path) {
+  return $(detail)_set_log(path);
+}
 //% if host then
 $(linkage)cudaError_t $(name)_host_plan_create($(name)_host_plan **$(host.plan), $(join(host.extents)), const $(name)_host_options *$(host.options)) {
   $(name)_args $(call);

@@ -170,6 +170,7 @@ static inline cudaError_t $(detail)_launch(const $(name)_args *c, cudaStream_t s
   if (error != cudaSuccess) return error;
   error = $(detail)_variants[chosen.variant].launch(kernel, *c, stream);
   if (error != cudaSuccess) cudaGetLastError();  // it is returned, and need not be asked for
+  if (error == cudaSuccess && $(detail)_find_log()->state != 0) $(detail)_count_call(c);
   return error;
 }
 

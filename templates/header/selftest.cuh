@@ -38,6 +38,7 @@ enum {
   $(self)_guard = 256,
   $(self)_most_residue = $(most_residue),
   $(self)_part = $(part_bytes),  // bytes, of which there is a digest
+  $(self)_most_fields = $(most_fields),
 };
 static const $(self)_array $(self)_arrays[] = {
 //% for n, a in ipairs(operands) do
@@ -112,6 +113,23 @@ static const $(self)_case $(self)_cases[] = {
 //% end
 };
 
+//% if #edges > 0 then
+// Extents around the thresholds of the rule. Results there are compared with those of the naive
+// variant on this device; of arrays with more bytes in all, extents are left out.
+#ifndef $(name)_SELFTEST_BYTES
+#define $(name)_SELFTEST_BYTES (256LL << 20)
+#endif
+typedef struct $(self)_edge {
+  long long extents[$(detail)_n_extents];
+  double tolerance[$(self)_n_arrays];
+} $(self)_edge;
+static const $(self)_edge $(self)_edges[] = {
+//%   for _, e in ipairs(edges) do
+    {{$(join(e.extents))}, {$(join(e.tolerance))}},
+//%   end
+};
+
+//% end
 // ---- Numbers that look random.
 
 static unsigned long long $(self)_scramble(unsigned long long z) {
@@ -242,19 +260,20 @@ static bool $(self)_is_sum(const $(self)_found *found, const $(self)_digest *wan
 }
 
 // Each field of each element of array number `k`.
-static void $(self)_compare($(self)_state *s, int k, const $(self)_case *c) {
+static void $(self)_each(void (*value)(void *, int64_t, int64_t, size_t), void *context, int k,
+                         const $(self)_case *c) {
+  const $(self)_array *const a = &$(self)_arrays[k];
 //% for n, a in ipairs(operands) do
 //%   if a.is_output and a.packs then
   if (k == $(n - 1)) {
-    $(a.prefix)_each_field($(self)_value, s$(join(a.extent_numbers, ", c->extents[%s]", "")));
+    $(a.prefix)_each_field(value, context$(join(a.extent_numbers, ", c->extents[%s]", "")));
     return;
   }
 //%   end
 //% end
-  for (long long at = 0; at < c->bytes[k]; at += s->array->record_bytes) {
-    for (int f = 0; f < s->array->n_fields; f++) {
-      $(self)_value(s, at + s->array->fields[f].offset, s->array->fields[f].offset,
-                    (size_t)s->array->fields[f].bytes);
+  for (long long at = 0; at < c->bytes[k]; at += a->record_bytes) {
+    for (int f = 0; f < a->n_fields; f++) {
+      value(context, at + a->fields[f].offset, a->fields[f].offset, (size_t)a->fields[f].bytes);
     }
   }
 }
@@ -400,7 +419,7 @@ static const char *$(self)_judge($(self)_memory *m, const char *variant, const $
         return $(self)_say(variant, c, place, what);
       }
     }
-    if (a->written) $(self)_compare(&s, k, c);
+    if (a->written) $(self)_each($(self)_value, &s, k, c);
     if (s.wrong >= 0) {
       snprintf(what, sizeof what, "%s is wrong at byte %lld: 0x%02x... instead of 0x%02x...",
                a->name, s.wrong, got[s.wrong], s.want[s.wrong]);
@@ -443,6 +462,109 @@ static const char *$(self)_run($(self)_memory *m, int variant, const $(self)_cas
                               : $(self)_say(label, c, place, cudaGetErrorString(error));
 }
 
+//% if #edges > 0 then
+// ---- Around thresholds.
+
+static void $(self)_find_bytes(long long *out, const long long *n) {
+  const long long $(join(edge_extents));
+//%   for _, x in ipairs(extents) do
+  (void)n_$(x);
+//%   end
+  const long long all[] = {$(join(host_bytes))};
+  memcpy(out, all, sizeof all);
+}
+
+// The mean magnitude of what each field of an array holds.
+typedef struct $(self)_means {
+  const $(self)_array *array;
+  const unsigned char *bytes;
+  double sums[$(self)_most_fields], counts[$(self)_most_fields];
+} $(self)_means;
+
+static void $(self)_add_magnitude(void *context, int64_t at, int64_t plain, size_t n) {
+  $(self)_means *const m = ($(self)_means *)context;
+  int f = 0;
+  while (m->array->fields[f].offset != plain % m->array->record_bytes) f++;
+  const $(self)_field *const field = &m->array->fields[f];
+  for (int lane = 0; lane < field->lanes && field->exponent > 0; lane++) {
+    const double x = $(self)_number(m->bytes + at + lane * ((int)n / field->lanes), field);
+    m->counts[f] += x - x == 0;
+    m->sums[f] += x - x != 0 ? 0 : x < 0 ? -x : x;
+  }
+}
+
+// What the naive variant writes, and how large its values are.
+static cudaError_t $(self)_make_after($(self)_memory *m, $(self)_case *c, unsigned char **after,
+                                      double (*usual)[$(self)_most_fields], cudaStream_t stream) {
+  $(name)_args args;
+  const void *kernel = NULL;
+  cudaError_t error = $(self)_fill(m, &args, c, 0, stream);
+  if (error == cudaSuccess) error = $(detail)_find_kernel(&kernel, 0);
+  if (error == cudaSuccess) error = $(detail)_variants[0].launch(kernel, args, stream);
+  for (int k = 0; k < $(self)_n_arrays && error == cudaSuccess; k++) {
+    $(self)_means means = {&$(self)_arrays[k], NULL, {0}, {0}};
+    const size_t bytes = (size_t)c->bytes[k];
+    if (!$(self)_arrays[k].written) continue;
+    after[k] = (unsigned char *)malloc(bytes + 1);
+    if (after[k] == NULL) return cudaErrorMemoryAllocation;
+    error = cudaMemcpyAsync(after[k], m->device[k] + $(self)_first(m, c, k, 0), bytes,
+                            cudaMemcpyDeviceToHost, stream);
+    if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
+    means.bytes = after[k];
+    if (error == cudaSuccess) $(self)_each($(self)_add_magnitude, &means, k, c);
+    for (int f = 0; f < $(self)_most_fields; f++) {
+      usual[k][f] = means.counts[f] > 0 ? means.sums[f] / means.counts[f] : 0;
+    }
+    c->after[k] = after[k];
+    c->usual[k] = usual[k];
+  }
+  return error;
+}
+
+// Inputs as those of another case, and nothing of outputs.
+static $(self)_case $(self)_make_case(const $(self)_edge *edge, const char *label) {
+  static const int place[1][$(self)_n_arrays] = {{0}};
+  $(self)_case c = $(self)_cases[$(model)];
+  c.label = label;
+  memcpy(c.extents, edge->extents, sizeof c.extents);
+  memcpy(c.tolerance, edge->tolerance, sizeof c.tolerance);
+  $(self)_find_bytes(c.bytes, c.extents);
+  for (int k = 0; k < $(self)_n_arrays; k++) {
+    if (c.before[k] != NULL) c.poison = 0;  // what an output holds counts
+    c.before[k] = NULL;
+    c.digests[k] = NULL;
+  }
+  c.n_places = 1;
+  c.places = place;
+  return c;
+}
+
+static const char *$(self)_try_edge(const $(self)_edge *edge, cudaStream_t stream) {
+  const int n_variants = (int)(sizeof $(detail)_variants / sizeof $(detail)_variants[0]);
+  char label[300];
+  snprintf(label, sizeof label, "$(join(extents, "n_%s=%lld", " "))"$(join(edge_numbers, ", edge->extents[%s]", "")));
+  $(self)_case c = $(self)_make_case(edge, label);
+  $(self)_memory memory;
+  unsigned char *after[$(self)_n_arrays] = {NULL};
+  double usual[$(self)_n_arrays][$(self)_most_fields], bytes = 0;
+  const char *wrong = NULL;
+  for (int k = 0; k < $(self)_n_arrays; k++) bytes += (double)c.bytes[k];
+  if (bytes > (double)($(name)_SELFTEST_BYTES)) return NULL;
+  cudaError_t error = $(self)_allocate(&memory, &c, stream);
+  if (error == cudaSuccess) error = $(self)_make_after(&memory, &c, after, usual, stream);
+  if (error != cudaSuccess && error != cudaErrorMemoryAllocation) {
+    wrong = $(self)_say($(detail)_variants[0].label, &c, 0, cudaGetErrorString(error));
+  }
+  for (int v = -1; v < n_variants && error == cudaSuccess && wrong == NULL; v++) {
+    wrong = $(self)_run(&memory, v, &c, 0, stream);
+  }
+  if (error == cudaErrorMemoryAllocation) cudaGetLastError();  // too large for this device or host
+  for (int k = 0; k < $(self)_n_arrays; k++) free(after[k]);
+  $(self)_free(&memory);
+  return wrong;
+}
+
+//% end
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -466,6 +588,12 @@ const char *$(name)_selftest(cudaStream_t stream) {
     }
     $(self)_free(&memory);
   }
+//% if #edges > 0 then
+  const int n_edges = (int)(sizeof $(self)_edges / sizeof $(self)_edges[0]);
+  for (int k = 0; k < n_edges && wrong == NULL; k++) {
+    wrong = $(self)_try_edge(&$(self)_edges[k], stream);
+  }
+//% end
   return wrong;
 }
 

@@ -106,12 +106,23 @@ static inline void header_put_naive(const header_store *h, fixture *f, const int
   MUST(sct_store_finish_run(h->store, &run, err));
 }
 
+static inline void header_write_request(const header_store *h, const sct_emit_request *request,
+                                        const char *path) {
+  sct_emit *header = NULL;
+  sct_str text = {0};
+  MUST(sct_emit_open(&header, h->store, request, err));
+  MUST(sct_emit_render(&text, header, err));
+  MUST(sct_file_write(path, text.data, text.len, err));
+  sct_str_free(&text);
+  sct_emit_close(header);
+}
+
 static inline void header_write(const header_store *h, const char *name, const char *file,
                                 sct_emit_form form) {
   char path[512];
   snprintf(path, sizeof path, "%s/%s", h->folder, file);
   const sct_emit_request request = {.name = name, .form = form};
-  MUST(sct_emit_write(h->store, &request, path, err));
+  header_write_request(h, &request, path);
 }
 
 /* The status of a shell command in the folder of the headers; what it said is shown if it failed.

@@ -439,6 +439,39 @@ static void colour_is_for_terminals_without_no_color(void **state) {
   fx_free(&r);
 }
 
+/* What is meant is understood, or said. */
+static void words_that_newcomers_write(void **state) {
+  (void)state;
+  fx_result r = {0};
+  fx_write("plain.lua",
+           "local s = require \"sectile\"\n"
+           "return s.kernel { name = \"plain\", dims = { \"row\", \"col\" },\n"
+           "  inputs = { s.array(\"a\", \"f32\") }, outputs = { s.array(\"b\", \"f32\") },\n"
+           "  body = \"b = a;\", sizes = { { row = 64, col = 48 } } }\n");
+  fx_run(&r, "-V");
+  fx_expect(&r, 0, "sectile " SCT_VERSION "\n", NULL);
+  fx_run(&r, "profile", "plain", "-d", "a100", "--section", "launch", "--size", "row=64,col=48");
+  fx_expect(&r, 0, "NVIDIA A100", NULL);
+  fx_run(&r, "space", "plain", "-d", "h200", "--add-size", "row=10 col=20");
+  fx_expect(&r, 0, NULL, NULL);
+  fx_run(&r, "space", "plain", "-d", "h20");
+  fx_expect(&r, 4, NULL, "did you mean 'h200'?");
+  fx_write("k.cu", "__global__ void k() {}\n");
+  fx_run(&r, "tune", "k.cu");
+  fx_expect(&r, 2, NULL,
+            "'k.cu' is a CUDA file, and `sectile tune` takes a spec: `sectile profile`");
+  fx_write("dims.lua", "local s = require \"sectile\"\nreturn s.kernel { dims = \"n\" }\n");
+  fx_run(&r, "check", "dims");
+  fx_expect(&r, 3, NULL, "dims must be a table, not a string; write dims = { \"n\" }");
+  fx_write("sizes.lua",
+           "local s = require \"sectile\"\nreturn s.kernel { name = \"a\", dims = { \"n\" },\n"
+           "  inputs = {}, outputs = { s.array(\"b\", \"f32\") }, body = \"b = 1.0f;\", sizes = { "
+           "n = 9 } }\n");
+  fx_run(&r, "check", "sizes");
+  fx_expect(&r, 3, NULL, "sizes is a list; it has no 'n'; write sizes = { { n = ... } }");
+  fx_free(&r);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_command_has_its_help),
@@ -454,6 +487,7 @@ int main(void) {
       cmocka_unit_test(devices_are_listed_without_a_gpu),
       cmocka_unit_test(a_gpu_is_calibrated),
       cmocka_unit_test(colour_is_for_terminals_without_no_color),
+      cmocka_unit_test(words_that_newcomers_write),
   };
   return cmocka_run_group_tests(tests, fx_setup, fx_teardown);
 }

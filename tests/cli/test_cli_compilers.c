@@ -76,7 +76,7 @@ static void write_code(const char *name) {
   char path[256];
   const sct_emit_request request = {.name = name, .form = SCT_EMIT_C, .compile = pretend};
   snprintf(path, sizeof path, "%s/%s_code.h", here.folder, name);
-  MUST(sct_emit_write(here.store, &request, path, err));
+  header_write_request(&here, &request, path);
 }
 
 /* A file that has the kernels of all. */

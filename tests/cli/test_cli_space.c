@@ -281,8 +281,20 @@ static void init_writes_a_spec_that_is_right_and_overwrites_nothing(void **state
   fx_run(&r, "init", "start/here");
   fx_expect(&r, 0, "sectile tune start/here/my_kernel.lua --budget 60s",
             "start/here/my_layout.lua");
-  fx_run(&r, "check", "start/here/my_kernel.lua");
-  fx_expect(&r, 0, "ok (2 operands, 2 sizes", NULL);
+  fx_run(&r, "check", "start/here/my_kernel");
+  fx_expect(&r, 0, "ok (2 operands, 1 size,", NULL);
+  fx_run(&r, "tune", "start/here/my_kernel", "-d", "h200", "--max-candidates", "4", "-q", "--store",
+         "start.db");
+  fx_expect(&r, 0, "*   1  exchange ", NULL); /* it wins, and not by a little */
+  fx_expect(&r, 0, "     3.8", NULL);
+  fx_write("start/here/my_layout2.lua",
+           "local s = require \"sectile\"\n"
+           "return s.kernel { name = \"laid\", dims = { \"i\" },\n"
+           "  inputs = { s.array(\"a\", \"f32\") },\n"
+           "  outputs = { s.array(\"b\", \"f32\", s.layout \"my_layout.lua\" { lanes = 16 }) },\n"
+           "  body = \"b = a;\", sizes = { { i = 100 } } }\n");
+  fx_run(&r, "check", "start/here/my_layout2.lua");
+  fx_expect(&r, 0, "ok (2 operands", NULL);
   const char *spec = fx_write("start/here/my_kernel.lua", "-- mine now\n");
   assert_int_equal(remove(fx_path("start/here/my_layout.lua")), 0);
   fx_run(&r, "init", "start/here");

@@ -401,6 +401,34 @@ static void test_what_a_person_reads(void **state) {
   fx_free(&r);
 }
 
+static void test_a_page(void **state) {
+  (void)state;
+  static const char *const wanted[] = {"<title>k.cu</title>",
+                                       "<h2>records</h2>",
+                                       "issue 1",
+                                       "loads of a of 8 bytes a lane",
+                                       "<svg",
+                                       "with the sectors of a request next to its lines",
+                                       "<b> 24.0</b><u>/8.0  </u>",
+                                       "Roofline, predicted"};
+  fx_result r = {0};
+  sct_str page = {0};
+  sct_error err;
+  (void)find_case("flat");
+  fx_run(&r, "profile", "k.cu", "-q", "--kernel", "records", "--grid", "64", "--block", "256",
+         "--arg", "a=f64[49152]", "--arg", "b=f64[49152]", "--html", "k.html");
+  fx_expect(&r, 0, "issue 1", NULL);
+  assert_int_equal(sct_file_read(&page, fx_path("k.html"), &err), SCT_OK);
+  for (int k = 0; k < SCT_COUNT(wanted); k++) {
+    if (!strstr(page.data, wanted[k])) {
+      fail_msg("the page has no '%s'", wanted[k]);
+    }
+  }
+  assert_null(strstr(page.data, "http"));
+  sct_str_free(&page);
+  fx_free(&r);
+}
+
 /* The records as one flat array, under the name of the case that had them one by one. */
 static void test_a_baseline(void **state) {
   (void)state;
@@ -421,6 +449,10 @@ static void test_a_baseline(void **state) {
   fx_run(&r, "profile", "k.cu", "--cases", "other.json", "-q", "--baseline", "before.json",
          "--json");
   fx_expect(&r, 0, "\"figure\": \"global.stores.sectors\"", NULL);
+  fx_write("renamed.json", "[" CASE("sum", "flat", "12288", "256", IN_OUT, "") "]");
+  fx_run(&r, "profile", "k.cu", "--cases", "renamed.json", "-q", "--baseline", "before.json");
+  fx_expect(&r, 0, "  baseline    case add\n", NULL);
+  fx_expect(&r, 0, "786432   -66.7 %\n", NULL);
   fx_run(&r, "profile", "k.cu", "--cases", "one.json", "--baseline", "one.json");
   fx_expect(&r, 8, NULL, "'one.json' is no profile");
   fx_run(&r, "profile", "k.cu", "--cases", "one.json", "--baseline", "before.json", "-o",
@@ -575,6 +607,7 @@ int main(void) {
   enum { SANITIZED = 6 }; /* of them: most of the paths, and few runs of all cases */
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_what_a_person_reads),
+      cmocka_unit_test(test_a_page),
       cmocka_unit_test(test_a_baseline),
       cmocka_unit_test(test_sections),
       cmocka_unit_test(test_options_of_the_compiler),

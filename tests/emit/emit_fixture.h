@@ -236,6 +236,20 @@ static inline void fixture_check(fixture *f, sct_status status) {
   }
 }
 
+/* A header's text, and that as a file. */
+static inline sct_status fixture_emit(sct_str *out, fixture *f, const sct_emit_request *request) {
+  SCT_OWNED_PTR(sct_emit) header = NULL;
+  SCT_TRY(sct_emit_open(&header, f->store, request, &f->err));
+  return sct_emit_render(out, header, &f->err);
+}
+
+static inline sct_status fixture_write(fixture *f, const sct_emit_request *request,
+                                       const char *path) {
+  SCT_SCOPED(sct_str) text = {0};
+  SCT_TRY(fixture_emit(&text, f, request));
+  return sct_file_write(path, text.data, text.len, &f->err);
+}
+
 static inline void fixture_open(fixture *f) {
   use_fixture_kernels();
   *f = (fixture){0};
@@ -567,7 +581,7 @@ static inline void fixture_row_sum(fixture *f) {
 static inline sct_str fixture_header(fixture *f, const char *name) {
   sct_str out = {0};
   const sct_emit_request request = {.name = name};
-  fixture_check(f, sct_emit_render(&out, f->store, &request, &f->err));
+  fixture_check(f, fixture_emit(&out, f, &request));
   return out;
 }
 
@@ -576,7 +590,7 @@ static inline void fixture_refused(fixture *f, const char *name, const char *wor
   sct_str out = {0};
   const sct_emit_request request = {.name = name};
   f->err = (sct_error){0};
-  assert_int_equal(sct_emit_render(&out, f->store, &request, &f->err), SCT_EDATA);
+  assert_int_equal(fixture_emit(&out, f, &request), SCT_EDATA);
   assert_int_equal(out.len, 0);
   if (strstr(f->err.text, words) == NULL) {
     fail_msg("'%s' is not in the error: %s", words, f->err.text);

@@ -39,7 +39,7 @@ static void each_architecture_is_compiled_once(void **state) {
   const sct_emit_request request = {
       .name = "add3", .form = SCT_EMIT_C, .compile = pretend, .context = ""};
   fixture_add_two_devices(f);
-  fixture_check(f, sct_emit_render(&text, f->store, &request, &f->err));
+  fixture_check(f, fixture_emit(&text, f, &request));
   assert_string_equal(archs, "sm_80 sm_90 ");
   assert_non_null(strstr(kernels, "add3_detail::k0_direct::add3_k0_direct "));
   assert_true(has_text(&text, "--form c -o add3.h"));
@@ -51,6 +51,41 @@ static void each_architecture_is_compiled_once(void **state) {
   assert_true(has_text(&text, "ptx_90[] = {\n    112,116,120,32,115,109,95,57,48,0,\n};\n"));
   assert_true(has_text(&text, "    \"add3_k0_direct\",\n"));
   assert_false(has_text(&text, "__global__"));
+  sct_str_free(&text);
+}
+
+static sct_status emit_for(fixture *f, sct_str *text, const char *targets) {
+  const sct_emit_request request = {
+      .name = "add3", .form = SCT_EMIT_C, .compile = pretend, .context = "", .targets = targets};
+  return fixture_emit(text, f, &request);
+}
+
+/* In any order; devices of a major version in between take PTX of an older one. */
+static void targets_are_what_is_asked_for(void **state) {
+  fixture *f = *state;
+  sct_str text = {0};
+  fixture_add_two_devices(f);
+  fixture_check(f, emit_for(f, &text, "sm_120,sm_86,sm_80,sm_100,sm_86"));
+  assert_string_equal(archs, "sm_80 sm_86 sm_100 sm_120 ");
+  assert_true(has_text(&text, "--form c --targets sm_120,sm_86,sm_80,sm_100,sm_86 -o add3.h"));
+  assert_true(has_text(&text, "    {8, 6, true, add3_detail_ptx_86},\n"
+                              "    {10, 0, true, add3_detail_ptx_100},\n"
+                              "    {12, 0, true, add3_detail_ptx_120},\n"
+                              "    {8, 0, false, add3_detail_sm_80},\n"));
+  sct_str_free(&text);
+}
+
+static void targets_have_the_names_of_architectures(void **state) {
+  fixture *f = *state;
+  sct_str text = {0};
+  static const char *const wrong[] = {"hopper", "sm_90a", "sm_", "sm_8", "sm_80,", "sm_1000"};
+  fixture_add(f);
+  for (int k = 0; k < SCT_COUNT(wrong); k++) {
+    assert_int_equal(emit_for(f, &text, wrong[k]), SCT_EUSAGE);
+    assert_non_null(strstr(f->err.text, "' is no architecture; expected numbers with commas"));
+    f->err = (sct_error){0};
+  }
+  assert_string_equal(archs, "");
   sct_str_free(&text);
 }
 
@@ -70,7 +105,7 @@ static void large_code_is_written_whole(void **state) {
   const sct_emit_request request = {
       .name = "add3", .form = SCT_EMIT_C, .compile = pretend_large, .context = ""};
   fixture_add(f);
-  fixture_check(f, sct_emit_render(&text, f->store, &request, &f->err));
+  fixture_check(f, fixture_emit(&text, f, &request));
   int n = 0;
   for (const char *at = sct_str_c(&text); *at != '\0';
        at++) { /* no strstr: sanitizers measure all */
@@ -87,7 +122,7 @@ static void a_failed_compilation_is_passed_on(void **state) {
   const sct_emit_request request = {
       .name = "add3", .form = SCT_EMIT_C, .compile = pretend, .context = "sm_90"};
   fixture_add_two_devices(f);
-  assert_int_equal(sct_emit_render(&text, f->store, &request, &f->err), SCT_ENVRTC);
+  assert_int_equal(fixture_emit(&text, f, &request), SCT_ENVRTC);
   assert_non_null(strstr(f->err.text, "there is no compiler for sm_90"));
   assert_int_equal(text.len, 0);
   sct_str_free(&text);
@@ -108,7 +143,7 @@ static void clusters_are_left_out_of_older_code(void **state) {
   const sct_id naive = fixture_result(f, &run, &add_direct, 9000, false);
   const kernel wide = {"", "wide", "rows", "{}", add_direct.launch, 8};
   fixture_finish(f, &run, fixture_result_with(f, &run, &wide, source, 1000, true), naive);
-  fixture_check(f, sct_emit_render(&text, f->store, &request, &f->err));
+  fixture_check(f, fixture_emit(&text, f, &request));
   const char *newer = strstr(kernels, "_rows ");
   assert_non_null(newer);
   assert_null(strstr(newer + 1, "_rows ")); /* asked for once, of two architectures */
@@ -142,7 +177,7 @@ static void programs_of_c_launch_what_is_loaded(void **state) {
         .name = names[k], .form = SCT_EMIT_C, .compile = pretend, .context = ""};
     sct_str_clear(&command);
     sct_str_printf(&command, "%s/%s.h", f->folder, names[k]);
-    fixture_check(f, sct_emit_write(f->store, &request, sct_str_c(&command), &f->err));
+    fixture_check(f, fixture_write(f, &request, sct_str_c(&command)));
   }
   sct_str_clear(&command);
   sct_str_printf(&command, "cd '%s' && bash '" SCT_TESTS_DIR "/emit/nvcc/code.sh' '%s' 2>&1",
@@ -154,6 +189,7 @@ static void programs_of_c_launch_what_is_loaded(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
+      TEST(targets_are_what_is_asked_for),       TEST(targets_have_the_names_of_architectures),
       TEST(each_architecture_is_compiled_once),  TEST(large_code_is_written_whole),
       TEST(a_failed_compilation_is_passed_on),   TEST(clusters_are_left_out_of_older_code),
       TEST(programs_of_c_launch_what_is_loaded),

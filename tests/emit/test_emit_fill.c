@@ -51,6 +51,38 @@ static void assert_filled(fixture *f, const char *text, const char *expected) {
   sct_str_free(&out);
 }
 
+/* Kernels a, b with one struct, c, d with another of its name: one of them moves in front of all,
+ * with what mentions it there. */
+static void definitions_of_one_name_move_once(void **state) {
+  fixture *f = *state;
+  sct_str out = {0};
+  put_asset(f, "tuning/sectile", "tuning/sectile/probe.lua",
+            "local shared = require 'sectile.header_shared'\n"
+            "local function kernel(name, members)\n"
+            "  return { launch = { kernel = name }, text = 'struct at {\\n  int ' .. members ..\n"
+            "    ';\\n};\\n\\n__device__ int f(at x) {\\n  return x.i;\\n}\\n\\n'\n"
+            "    .. '__device__ int g() {\\n  return 1;\\n}\\n\\n'\n"
+            "    .. '__global__ void ' .. name .. '() {\\n}' }\n"
+            "end\n"
+            "return { fill = function()\n"
+            "  local kernels = { kernel('a', 'i'), kernel('b', 'i'), kernel('c', 'i, j'),\n"
+            "    kernel('d', 'i, j') }\n"
+            "  local out = { shared.take(kernels) }\n"
+            "  for _, k in ipairs(kernels) do out[#out + 1] = '\\n--\\n' .. k.text end\n"
+            "  return out\n"
+            "end }\n");
+  sct_assets_override(f->folder);
+  fixture_check(f, sct_script_page(&out, "sectile.probe", "fill", json_null(), NULL, &f->err));
+  sct_assets_override(NULL);
+#define F           "__device__ int f(at x) {\n  return x.i;\n}"
+#define G           "__device__ int g() {\n  return 1;\n}"
+#define OTHER(name) "\n--\nstruct at {\n  int i, j;\n};\n\n" F "\n\n__global__ void " name "() {\n}"
+  assert_string_equal(sct_str_c(&out),
+                      "struct at {\n  int i;\n};\n\n" G "\n--\n" F "\n\n__global__ void a() {\n}"
+                      "\n--\n" F "\n\n__global__ void b() {\n}" OTHER("c") OTHER("d"));
+  sct_str_free(&out);
+}
+
 static void holes_are_filled(void **state) {
   assert_filled(*state, "int n = $(seven) * $(half);\n", "int n = 7 * 0.5;\n");
   assert_filled(*state, "f($(join(dims)))$(join(none))\n", "f(row, col)\n");
@@ -117,6 +149,7 @@ static void mistakes_are_named_by_line(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(definitions_of_one_name_move_once),
       cmocka_unit_test(holes_are_filled),
       cmocka_unit_test(lines_of_lua_are_obeyed),
       cmocka_unit_test(texts_stay_in_their_place),

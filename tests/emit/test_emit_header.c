@@ -145,8 +145,10 @@ static void what_an_output_holds_is_added_to(void **state) {
     fixture_row_sum_with(f, sct_str_c(&signature));
     sct_str header = fixture_header(f, "row_sum");
     const sct_emit_request request = {.name = "row_sum"};
-    fixture_check(f, sct_emit_write_python(f->store, &request, sct_str_c(&include),
-                                           sct_str_c(&path), &f->err));
+    sct_emit *loaded = NULL;
+    fixture_check(f, sct_emit_open(&loaded, f->store, &request, &f->err));
+    fixture_check(f, sct_emit_write_python(loaded, sct_str_c(&include), sct_str_c(&path), &f->err));
+    sct_emit_close(loaded);
     fixture_check(f, sct_file_read(&module, sct_str_c(&path), &f->err));
     assert_int_equal(has_text(&header, "computed for it, and of what it holds"), is_inout);
     assert_int_equal(has_text(&module, "(\"total\", True, False, "), is_inout);
@@ -282,7 +284,7 @@ static void the_banner_says_which_files_have_kernels(void **state) {
   sct_str each = fixture_header(f, "add3");
   sct_str one = {0};
   const sct_emit_request request = {.name = "add3", .form = SCT_EMIT_CUDA};
-  fixture_check(f, sct_emit_render(&one, f->store, &request, &f->err));
+  fixture_check(f, fixture_emit(&one, f, &request));
   assert_true(has_text(&each, "Again: sectile emit add3.lua -o add3.h\n"));
   assert_true(has_text(&each, "CUDA files get the kernels and the launch function,\n// each"));
   assert_true(has_text(&one, "Again: sectile emit add3.lua --form cuda -o add3.h\n"));
@@ -416,23 +418,23 @@ static void an_equal_file_is_left_alone(void **state) {
   sct_str path = {0};
   sct_str_printf(&path, "%s/add3.h", f->folder);
   const sct_emit_request request = {.name = "add3"};
-  fixture_check(f, sct_emit_write(f->store, &request, sct_str_c(&path), &f->err));
+  fixture_check(f, fixture_write(f, &request, sct_str_c(&path)));
   struct stat before;
   struct stat after;
   assert_int_equal(stat(sct_str_c(&path), &before), 0);
-  fixture_check(f, sct_emit_write(f->store, &request, sct_str_c(&path), &f->err));
+  fixture_check(f, fixture_write(f, &request, sct_str_c(&path)));
   assert_int_equal(stat(sct_str_c(&path), &after), 0);
   assert_int_equal(before.st_ino, after.st_ino);
   assert_true(before.st_mtim.tv_nsec == after.st_mtim.tv_nsec);
   /* a header that cannot be made leaves the old file whole */
   const sct_emit_request unknown = {.name = "unknown"};
-  assert_int_equal(sct_emit_write(f->store, &unknown, sct_str_c(&path), &f->err), SCT_EDATA);
+  assert_int_equal(fixture_write(f, &unknown, sct_str_c(&path)), SCT_EDATA);
   sct_str text = {0};
   sct_str expected = fixture_header(f, "add3");
   fixture_check(f, sct_file_read(&text, sct_str_c(&path), &f->err));
   assert_string_equal(sct_str_c(&text), sct_str_c(&expected));
   f->err = (sct_error){0};
-  assert_int_equal(sct_emit_write(f->store, &request, "/nonexistent/folder/x.h", &f->err), SCT_EIO);
+  assert_int_equal(fixture_write(f, &request, "/nonexistent/folder/x.h"), SCT_EIO);
   sct_str_free(&text);
   sct_str_free(&expected);
   sct_str_free(&path);
@@ -444,7 +446,7 @@ static void text_is_appended(void **state) {
   sct_str out = {0};
   sct_str_append(&out, "before\n");
   const sct_emit_request request = {.name = "add3"};
-  fixture_check(f, sct_emit_render(&out, f->store, &request, &f->err));
+  fixture_check(f, fixture_emit(&out, f, &request));
   assert_true(sct_has_prefix(sct_str_c(&out), "before\n// add3.h - written by sectile"));
   sct_str_free(&out);
 }

@@ -44,6 +44,8 @@ expect 1 'points.h is not there' python "$python3" -c "$call"
 
 # What the option asks for.
 expect 2 'name the header with -o' sectile emit points --python points.py
+expect 2 "did you mean 'sm_90'" sectile emit points --targets sm_91 -o points.h
+expect 2 'leave --form cuda out' sectile emit points --targets sm_90 --form cuda -o points.h
 expect 2 'so its form is c' sectile emit points --form cuda -o points.h --python points.py
 expect 2 'write both into one directory' sectile emit points -o points.h --python ../points.py
 expect 2 'is no module that Python can import' sectile emit points -o points.h --python points.txt

@@ -28,15 +28,15 @@ static void a_changed_spec_is_named(void **state) {
   fixture_add(f);
   const sct_emit_request changed = {.name = "add3", .spec_hash = "0123456789abcdef"};
   sct_str out = {0};
-  assert_int_equal(sct_emit_render(&out, f->store, &changed, &f->err), SCT_EDATA);
+  assert_int_equal(fixture_emit(&out, f, &changed), SCT_EDATA);
   assert_non_null(strstr(f->err.text, "the spec of 'add3' changed since it was tuned"));
   const sct_emit_request unknown = {.name = "other", .spec_hash = "0123456789abcdef"};
   f->err = (sct_error){0};
-  assert_int_equal(sct_emit_render(&out, f->store, &unknown, &f->err), SCT_EDATA);
+  assert_int_equal(fixture_emit(&out, f, &unknown), SCT_EDATA);
   assert_non_null(strstr(f->err.text, "nothing is tuned for 'other'"));
   const sct_emit_request neither = {0};
   f->err = (sct_error){0};
-  assert_int_equal(sct_emit_render(&out, f->store, &neither, &f->err), SCT_EUSAGE);
+  assert_int_equal(fixture_emit(&out, f, &neither), SCT_EUSAGE);
   assert_int_equal(out.len, 0);
 }
 
@@ -60,7 +60,7 @@ static void the_spec_s_hash_decides_between_versions(void **state) {
   assert_false(has_text(&by_name, "i=1048576"));
   sct_str by_hash = {0};
   const sct_emit_request request = {.name = "add3", .spec_hash = old_hash};
-  fixture_check(f, sct_emit_render(&by_hash, f->store, &request, &f->err));
+  fixture_check(f, fixture_emit(&by_hash, f, &request));
   assert_true(has_text(&by_hash, "add3.lua"));
   assert_true(has_text(&by_hash, "i=1048576"));
   sct_str_free(&by_name);
@@ -220,6 +220,25 @@ static void samples_make_a_rule(void **state) {
   assert_true(has_text(&text, "{{4096, 1048576}, 1, \"row=4096 col=1048576\"},\n};"));
   assert_false(has_text(&text, "row=4 col=16\""));
   sct_str_free(&text);
+}
+
+/* Three values of one extent around each threshold, at small sizes that were tuned. */
+static void a_self_test_knows_both_sides_of_thresholds(void **state) {
+  fixture *f = *state;
+  fixture_samples(f, true);
+  emit_header h = load(f, "transpose");
+  int64_t(*edges)[EMIT_MOST_EDGE_EXTENTS];
+  assert_int_equal(emit_edges(&h, &edges), 6);
+  for (int k = 0; k < 3; k++) {
+    assert_int_equal(edges[k][0], 4); /* n_row * n_col <= 1 << 17 */
+    assert_int_equal(edges[k][1], 32767 + k);
+    assert_int_equal(edges[3 + k][0], 127 + k); /* beyond it, n_row <= 128 */
+    assert_int_equal(edges[3 + k][1], 4096);
+  }
+  json_t *row = json_array_get(json_object_get(h.sig.doc, "extents"), 0);
+  json_object_set_new(row, "dim", json_false()); /* a number that goes with what arrays hold */
+  assert_int_equal(emit_edges(&h, &edges), 0);
+  emit_header_free(&h);
 }
 
 static void a_range_alone_shows_a_size_of_each_branch(void **state) {
@@ -551,6 +570,48 @@ static void a_kernel_that_keeps_partial_results_is_refused(void **state) {
   fixture_refused(f, "row_sum", "keeps partial results in an array of its own");
 }
 
+/* As tests/emit/nvcc/dispatch.cu has it of the header itself. */
+static void programs_ask_what_a_call_takes(void **state) {
+  fixture *f = *state;
+  static const struct {
+    sct_emit_device on;
+    int64_t n;
+    const char *labels[4], *size, *device;
+  } cases[] = {
+      {{"NVIDIA H200", 9, 0, 132}, 2, {"flat t256 w16", "direct t256"}, NULL, "NVIDIA H200"},
+      {{"NVIDIA H200", 9, 0, 132},
+       1 << 20,
+       {"flat t256 w16", "flat t256 w16", "direct t256"},
+       "i=1048576",
+       "NVIDIA H200"},
+      {{"NVIDIA H200", 9, 0, 132}, 1 << 23, {"flat t256 w16", "direct t256"}, NULL, "NVIDIA H200"},
+      {{"NVIDIA H200", 9, 0, 132},
+       (1 << 23) + 1,
+       {"staged t512 big", "direct t256"},
+       NULL,
+       "NVIDIA H200"},
+      {{"NVIDIA H100", 9, 0, 114}, 2, {"flat t256 w16", "direct t256"}, NULL, "NVIDIA H200"},
+      {{"NVIDIA B200", 10, 0, 148}, 2, {"flat t256 w16", "direct t256"}, NULL, "NVIDIA H200"},
+      {{"NVIDIA A10", 8, 6, 72}, 1 << 26, {"staged t512", "direct t256"}, NULL, "NVIDIA A100"},
+      {{"Tesla V100", 7, 0, 80}, 1 << 24, {"staged t512"}, "i=16777216", "NVIDIA A100"},
+  };
+  sct_emit *header = NULL;
+  const sct_emit_request request = {.name = "add3"};
+  fixture_add_two_devices(f);
+  fixture_check(f, sct_emit_open(&header, f->store, &request, &f->err));
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    sct_emit_taken taken;
+    sct_emit_take(&taken, header, &cases[k].on, &cases[k].n);
+    for (int n = 0; cases[k].labels[n] != NULL; n++) {
+      assert_string_equal(taken.labels[n], cases[k].labels[n]);
+    }
+    assert_string_equal(taken.labels[taken.n - 1], "direct t256");
+    assert_string_equal(taken.device, cases[k].device);
+    assert_string_equal(taken.size ? taken.size : "", cases[k].size ? cases[k].size : "");
+  }
+  sct_emit_close(header);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
@@ -563,7 +624,9 @@ int main(void) {
       TEST(newer_conditions_replace_older_ones),
       TEST(counted_gives_way_to_timed),
       TEST(equal_extents_go_to_the_slower_fill),
+      TEST(programs_ask_what_a_call_takes),
       TEST(samples_make_a_rule),
+      TEST(a_self_test_knows_both_sides_of_thresholds),
       TEST(a_range_alone_shows_a_size_of_each_branch),
       TEST(rows_of_different_lengths_have_a_mean),
       TEST(the_largest_size_chooses_the_layouts),

@@ -9,7 +9,12 @@ needs_toolkit
 cd "$scratch" || exit 1
 sectile() { "$SCT_PROGRAM" "$@" --store "$scratch/store.db"; }
 strict() { "$@" -Wall -Wextra -Wpedantic -Werror -O2 -I. -isystem "$toolkit/include"; }
-expect 0 '' sectile tune "$here/turned.lua" -d virtual:h200 --max-candidates 3 -q
+expect 0 '' sectile tune "$here/turned.lua" -d virtual:h200 --max-candidates 3 -q \
+  --add-size row=256,col=128
+expect 0 '' sectile export -o times.json # a rule with a threshold between both
+expect 0 '' python3 "$here/split.py" times.json
+rm store.db
+expect 0 '' sectile import times.json
 emit() { sectile emit "$here/turned.lua" --form "$1" -o turned.h --selftest turned_test.h -q; }
 printf '#define turned_SELFTEST_MAIN\n#include "turned_test.h"\n' >main.c
 cp main.c main.cu
@@ -34,6 +39,7 @@ for compiler in 'gcc -std=c11' 'g++ -std=c++11 -x c++' 'clang -std=c11' \
 done
 expect 0 '' strict gcc -std=c11 main.c "$here/runtime.c" -o main
 expect 0 'turned: right' ./main
+expect 0 '' strict gcc -std=c11 -Dturned_SELFTEST_BYTES=1000 main.c "$here/runtime.c" -o small
 expect 0 ' launches' ./main
 # of what is computed the last digits may differ, of integers none
 for fault in rounding 'half rounding'; do
@@ -49,6 +55,9 @@ expect 1 'turned, the kernel of a call at n_row=' env FAULT=input ./main
 for fault in aligned alike unlike before; do
   expect 1 'b is wrong ' env FAULT=$fault ./main
 done
+# a variant that is wrong just above the threshold of the rule
+expect 1 'turned, the kernel of a call at n_row=129 n_col=64: b is wrong' env FAULT=threshold ./main
+expect 0 'turned: right' env FAULT=threshold ./small
 expect 1 ': launch failure' env FAULT=launch ./main
 expect 1 'turned, memory at n_row=' env FAULT=memory ./main
 # tiles of a kernel of the user's own, 4 x 4 of them and more

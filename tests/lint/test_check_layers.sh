@@ -25,8 +25,9 @@ echo '#include "expr/expr.h"' >"$tree/src/base/base_up.c"
 expect 1 'src/base/base_up.c:1: base (layer 0) may not see expr (layer 1)' "${check[@]}"
 
 fresh # the same line is not below
-printf '\n#include "emit/emit.h"\n' >"$tree/src/tune/tune_side.c"
-expect 1 'src/tune/tune_side.c:2: tune (layer 7) may not see emit (layer 7)' "${check[@]}"
+mkdir "$tree/src/search"
+printf '\n#include "codegen/codegen.h"\n' >"$tree/src/search/search_side.c"
+expect 1 'src/search/search_side.c:2: search (layer 5) may not see codegen (layer 5)' "${check[@]}"
 
 fresh # narrower than the table
 echo '#  include "spec/spec.h"' >"$tree/src/emit/emit_spec.c"
@@ -63,7 +64,7 @@ expect 1 "'nowhere' is no module of scripts/layers.txt" "${check[@]}"
 
 fresh # CMakeLists.txt and the table must agree
 sed -i 's/^sct_module(expr base)/sct_module(expr tune base)/' "$tree/CMakeLists.txt"
-expect 1 'expr (layer 1) may not see tune (layer 7)' "${check[@]}"
+expect 1 'expr (layer 1) may not see tune (layer 8)' "${check[@]}"
 fresh
 sed -i '/^sct_module(emit/d' "$tree/CMakeLists.txt"
 expect 1 "module 'emit' of scripts/layers.txt has no sct_module()" "${check[@]}"

@@ -99,8 +99,10 @@ function M.options(options, what, place)
       if not option then
         M.fail_key(place, key, "%s has no option '%s'%s", what, key, core.suggest(key, names))
       elseif not fits(value, option[2]) then
-        M.fail_key(place, key, "%s: %s must be %s, not %s", what, key, article(option[2]),
-          article(kind_of(value)))
+        local braces = option[2] == "table" and type(value) == "string"
+          and string.format('; write %s = { "%s" }', key, value) or ""
+        M.fail_key(place, key, "%s: %s must be %s, not %s%s", what, key, article(option[2]),
+          article(kind_of(value)), braces)
       end
     elseif math.type(key) ~= "integer" then
       M.fail(place, "%s: an option is named by a word, not by %s; expected one of %s", what,
@@ -124,7 +126,8 @@ function M.list(list, types, what, place)
   local n = #list
   for key, value in pairs(list) do
     if math.type(key) ~= "integer" or key < 1 or key > n then
-      M.fail_key(place, tostring(key), "%s is a list; it has no '%s'", what, tostring(key))
+      M.fail_key(place, tostring(key), "%s is a list; it has no '%s'%s", what, tostring(key),
+        types == "table" and string.format("; write %s = { { %s = ... } }", what, key) or "")
     elseif not fits(value, types) then
       M.fail(place, "%s: item %d must be %s, not %s", what, key, article(types),
         article(kind_of(value)))

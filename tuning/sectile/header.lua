@@ -279,7 +279,8 @@ local function values_of(doc)
   h.date, h.body, h.unused_name = doc.date or false, lines_of(sig.body), unused_name(sig)
   h.stream, h.call, h.forced = h.unused_name "stream", h.unused_name "call", h.unused_name "variant"
   h.linkage = h.form == "inline" and h.name .. "_LINKAGE " or ""
-  h.form_option = h.form == "inline" and "" or " --form " .. h.form
+  h.form_option = (h.form == "inline" and "" or " --form " .. h.form)
+    .. (doc.targets and " --targets " .. doc.targets or "")
   h.workspace_bytes = 0
   for _, kernel in ipairs(h.kernels) do
     kernel.launch, kernel.feature = stored.launch(kernel.launch, sig), kernel.feature or false
@@ -341,8 +342,8 @@ M.formulas = refusing(function()
   return {}
 end)
 
-local PARTS = { "banner", "types", "layouts", "declarations", "kernels", "variants", "runtime",
-  "host", "host_copy", "host_chunks", "host_calls", "public" }
+local PARTS = { "banner", "types", "layouts", "declarations", "kernels", "variants", "log",
+  "runtime", "host", "host_copy", "host_chunks", "host_calls", "public" }
 
 --- The header; the form c has compiled kernels in the place of their sources.
 M.header = refusing(function(doc)

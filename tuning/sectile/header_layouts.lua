@@ -97,9 +97,9 @@ end
 
 -- NAME_<these> are names that headers have already.
 local TAKEN = header_text.set_of [[
-  FIND_KERNEL bf16 f16 IMPLEMENTATION LINKAGE SELFTEST_MAIN args choice detail ends selftest
-  floor_div floor_mod launch max min n_variants pack_field places provenance tuning tunings
-  unpack_field variant variant_of workspace_bytes
+  FIND_KERNEL bf16 f16 IMPLEMENTATION LINKAGE SELFTEST_BYTES SELFTEST_MAIN args choice detail ends
+  selftest floor_div floor_mod launch log max min n_variants pack_field places provenance tuning
+  tunings unpack_field variant variant_of workspace_bytes
 ]]
 
 --- What the record's type is called in the header.

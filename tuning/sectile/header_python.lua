@@ -1,6 +1,6 @@
 -- header_python: a header as a module of Python, which has arrays of PyTorch and CuPy checked
 -- before C sees them. It compiles the header in the form c and passes all arguments of a call as
--- one run of bytes: pointers, extents, the workspace, scalars in 16 bytes each.
+-- one run of bytes: pointers, extents, the workspace, the variant, scalars in 16 bytes each.
 local header_layouts = require "sectile.header_layouts"
 local header_text = require "sectile.header_text"
 local kit = require "sectile.kit"
@@ -151,7 +151,7 @@ local function add_arguments(python, h)
     end
     offset = offset + bytes
   end
-  python.format = string.format("%dQ%dqQ", #sig.operands, #sig.extents)
+  python.format = string.format("%dQ%dqQi4x", #sig.operands, #sig.extents)
   for _, op in ipairs(sig.operands) do
     add(op.name, POINTER_BYTES)
   end
@@ -159,6 +159,7 @@ local function add_arguments(python, h)
     add("n_" .. extent.name, POINTER_BYTES)
   end
   add(h.workspace, POINTER_BYTES)
+  add(h.forced, POINTER_BYTES)
   for _, scalar in ipairs(sig.scalars) do
     python.format = python.format .. format_of(scalar.type) .. SCALAR_BYTES
       - header_text.types[scalar.type].bytes .. "x"
@@ -168,7 +169,7 @@ local function add_arguments(python, h)
 end
 
 -- The function's parameters: arrays, those that a call may leave out last, and by name only
--- scalars, extents, stream and workspace.
+-- scalars, extents, stream, workspace and variant.
 local function add_parameters(python, h)
   local sig = h.sig
   local function name_of(item)
@@ -188,7 +189,8 @@ local function add_parameters(python, h)
   end
   python.name = python_name(h, h.name)
   python.stream, python.workspace = h.unused_name "stream", h.unused_name "workspace"
-  kit.append(python.parameters, python.stream .. "=None", python.workspace .. "=None")
+  kit.append(python.parameters, python.stream .. "=None", python.workspace .. "=None",
+    h.forced .. "=0")
 end
 
 --- Adds what the module's template needs in addition to the header's values.

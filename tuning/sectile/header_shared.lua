@@ -64,6 +64,24 @@ local function mentions(part, names)
   return false
 end
 
+-- Of definitions with one name, such as a struct that kernels have with other members, those of
+-- one source move: the first that has one.
+local function move_one_of_a_name(moves, sources)
+  local home = {}
+  for k, parts in ipairs(sources) do
+    for _, part in ipairs(parts) do
+      for name in pairs(moves[part] and names_of(part) or {}) do
+        home[name] = home[name] or k
+      end
+    end
+  end
+  for part, is_moving in pairs(moves) do
+    for name in pairs(is_moving and names_of(part) or {}) do
+      moves[part] = moves[part] and kit.has(sources[home[name]], part)
+    end
+  end
+end
+
 -- The parts that move: in several sources, and without a mention of what stays.
 local function moving(sources, reserved)
   local count, moves = {}, {}
@@ -73,6 +91,7 @@ local function moving(sources, reserved)
       moves[part] = count[part] > 1 and may_move(part)
     end
   end
+  move_one_of_a_name(moves, sources)
   local settled
   repeat
     settled = true

@@ -60,4 +60,13 @@ function page.fill(name, values)
   return page.html(out)
 end
 
+--- A page of its own, in parts.
+---@param title string
+---@param name string
+---@param values table
+---@return string[]
+function page.whole(title, name, values)
+  return page.fill("report/page.html", { title = title, body = page.fill(name, values) }).html
+end
+
 return page

@@ -2,7 +2,7 @@
 -- JSON (cli_page.c, cli_compare.c). What a page says is in templates/report.
 local chart = require "sectile.chart"
 local page = require "sectile.page"
-local pattern = require "sectile.pattern"
+local profile_page = require "sectile.profile_page"
 local show = require "sectile.show"
 local show_tune = require "sectile.show_tune"
 local units = require "sectile.units"
@@ -10,7 +10,7 @@ local units = require "sectile.units"
 local report = {}
 
 local is_good, time_of = show_tune.is_good, show_tune.time_of
-local SERIES, SHOWN_ROWS, SHOWN_PATTERNS, MOST_VALUES = 8, 10, 4, 64
+local SERIES, SHOWN_ROWS, MOST_VALUES = 8, 10, 64
 
 -- ---- rows ----
 
@@ -160,132 +160,6 @@ local function axis_values(size)
     end
   end
   return list
-end
-
--- ---- the naive variant and the winner, access by access ----
-
--- Sectors, or wavefronts, a request; and how many would do.
-local function each_of(access)
-  local c = access.counts
-  if access.space == "shared" then
-    return units.per(c.wavefronts, c.requests), units.per(c.wavefronts_ideal, c.requests)
-  end
-  return units.per(c.sectors, c.requests), units.per(c.sectors_ideal, c.requests)
-end
-
-local function accesses(list, name, profile)
-  for _, a in ipairs(profile.accesses) do
-    if a.space ~= "shared" then
-      local each, ideal = each_of(a)
-      list[#list + 1] = {
-        where = string.format("%s, %s:%d", name, units.base_name(a.file), a.line),
-        kind = a.access,
-        bytes = string.format("%.3g", units.per(a.counts.bytes, a.lanes)),
-        each = string.format("%.1f", each),
-        ideal = string.format("%.1f", ideal),
-        picture = chart.sectors(each, units.per(a.counts.distinct_bytes, a.counts.moved)),
-      }
-    end
-  end
-end
-
-local function figure(profile, a, room)
-  local each, ideal = each_of(a)
-  local r, shared = a.request, a.space == "shared"
-  local line = a.file == "source" and profile.source and profile.source[a.line]
-  local what = shared and " of shared memory: %.1f wavefronts a request, %.1f would do"
-    or ": %.1f sectors a request, %.1f would do"
-  return {
-    code = line and string.gsub(line, "^ +", "") or nil,
-    text = string.format("%s:%d, %s%s", units.base_name(a.file), a.line, a.access, shared and ""
-      or string.format("%s of %d bytes a lane", r.buffer and " of " .. r.buffer or "", r.width))
-      .. string.format(what, each, ideal),
-    picture = shared and pattern.banks(r) or pattern.lanes(r, room),
-  }
-end
-
--- The worst accesses of a profile to global or to shared memory, each by one request.
-local function patterns(list, title, profile, space, room)
-  local group = { title = title, figures = {}, more = 0 }
-  for _, a in ipairs(profile.accesses) do
-    if a.request and a.space == space and #group.figures < SHOWN_PATTERNS then
-      group.figures[#group.figures + 1] = figure(profile, a, room)
-    elseif a.request and a.space == space then
-      group.more = group.more + 1
-    end
-  end
-  list[#list + 1] = #group.figures > 0 and group or nil
-end
-
--- The room that pictures of both need: what is compared has one scale.
-local function room_of(...)
-  local room = 1
-  for _, profile in ipairs { ... } do
-    for _, a in ipairs(profile.accesses) do
-      room = a.request and a.space ~= "shared" and math.max(room, pattern.lines(a.request)) or room
-    end
-  end
-  return room
-end
-
--- The kernel's lines, with the sectors of a request and how many would do in front.
-local function source(profile)
-  local lines, out = {}, {}
-  for _, a in ipairs(profile.accesses) do
-    if a.space ~= "shared" and a.file == "source" then
-      local each, ideal = each_of(a)
-      local at = lines[a.line] or { 0, 0 }
-      lines[a.line] = { math.max(at[1], each), math.max(at[2], ideal) }
-    end
-  end
-  for k, text in ipairs(profile.source or {}) do
-    local at = lines[k]
-    out[k] = (at and at[1] > 0 and string.format("<b>%5.1f</b><u>/%-5.1f</u> ", at[1], at[2])
-      or string.rep(" ", 12)) .. page.escape(text) .. "\n"
-  end
-  return page.html(out)
-end
-
--- nil: no floating-point operations.
-local function roofline(device, naive, winner)
-  local s, points = winner.speed, {}
-  if not s or s.intensity <= 0 or winner.peak_flops <= 0 then
-    return nil
-  end
-  for k, profile in ipairs { naive, winner } do
-    local at = profile.speed
-    points[k] = {
-      x = at and at.intensity or 0,
-      y = at and (at.flops_f16 + at.flops_f32 + at.flops_f64) / at.predicted_ns * 1e9 or 0,
-      series = k - 1,
-      ringed = k > 1,
-      title = k > 1 and "the winner" or "the naive variant",
-    }
-  end
-  local from, to = math.min(s.intensity, s.ridge) / 4, math.max(s.intensity, s.ridge) * 4
-  local peak = winner.peak_flops
-  local roofs = {
-    { x0 = from, y0 = from * (device.peak_bytes_s or 0), x1 = s.ridge, y1 = peak },
-    { x0 = s.ridge, y0 = peak, x1 = to, y1 = peak },
-  }
-  return chart.points(points, roofs, { name = "operations a byte of DRAM", unit = "" },
-    { name = "operations a second", unit = "/s" })
-end
-
-local function profiles(device, naive, winner)
-  local list, groups, room = {}, {}, room_of(naive, winner)
-  accesses(list, "naive", naive)
-  accesses(list, "winner", winner)
-  patterns(groups, "The naive variant", naive, "global", room)
-  patterns(groups, "The winner", winner, "global", room)
-  patterns(groups, "The winner's tile in shared memory: which lane wants which word of which bank",
-    winner, "shared", room)
-  return page.fill("report/profiles.html", {
-    accesses = list,
-    groups = groups,
-    source = source(winner),
-    roofline = roofline(device, naive, winner),
-  })
 end
 
 -- ---- copies to the device and back: kinds of memory are colours ----
@@ -569,7 +443,7 @@ local function size_page(device, size)
     values.notes = notes_of(size)
     values.lines = lines_of(size.why, size.best)
     values.issues = issues_of(size)
-    values.profiles = profiles(device, size.naive_profile, size.winner_profile)
+    values.profiles = profile_page.both(device, size.naive_profile, size.winner_profile)
     values.by_sectors = by_sectors(size)
     values.by_predicted = is_timed(size) and by_predicted(size) or nil
     values.legend = legend(size)
@@ -582,10 +456,6 @@ local function size_page(device, size)
   return page.fill("report/size.html", values)
 end
 
-local function whole(title, name, values)
-  return page.fill("report/page.html", { title = title, body = page.fill(name, values) }).html
-end
-
 --- A session (cli_page.c) as the texts of a page.
 ---@param session table
 ---@return string[]
@@ -594,7 +464,7 @@ function report.session(session)
   for k, size in ipairs(session.sizes) do
     sizes[k] = size_page(session.device, size)
   end
-  return whole(session.name, "report/session.html", { session = session, sizes = sizes,
+  return page.whole(session.name, "report/session.html", { session = session, sizes = sizes,
     maps = maps(session.rules, session.device),
     transfers = transfers(session.transfers, not session.device.virtual),
     ways = ways(session.ways) })
@@ -639,7 +509,7 @@ function report.comparison(comparison, look)
   for k, line in ipairs(show.compare(comparison, { top = look.top })) do
     lines[k] = page.escape(line)
   end
-  return whole(look.title, "report/comparison.html",
+  return page.whole(look.title, "report/comparison.html",
     { title = look.title, groups = groups, text = page.html(lines) })
 end
 

@@ -195,7 +195,8 @@ local function figure(value)
   return string.format(whole and "%.0f" or "%.4g", value)
 end
 
-local function put_changes(out, changes, listed)
+-- name: of the case that it is compared with, nil: its own.
+local function put_changes(out, changes, listed, name)
   local t = text.table { "baseline", ">before", ">now", ">change" }
   for _, c in ipairs(changes) do
     local differ = c.before ~= 0 and math.abs(c.now - c.before) >= 5e-4 * math.abs(c.before)
@@ -205,6 +206,9 @@ local function put_changes(out, changes, listed)
     end
   end
   if #t.rows > 0 then
+    if name then
+      out:put("  baseline    case %s\n", name)
+    end
     out:table(t, 2)
   elseif #changes == 0 then
     out:put("  baseline    it has no such case\n")
@@ -237,7 +241,7 @@ local function put_case(out, c, look)
     out:wrap("counts", "approximate: " .. c.cause)
   end
   if c.changes then
-    put_changes(out, c.changes, look.listed)
+    put_changes(out, c.changes, look.listed, c.baseline ~= c.case and c.baseline or nil)
   end
   if c.counters then
     put_counters(out, c, look.device)

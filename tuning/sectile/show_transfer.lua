@@ -151,10 +151,10 @@ local function chunk_size(doc, size, way)
 end
 
 local function put_kernel(out, doc, size, way, spec)
-  out:put("    computed by %s\n", not way.tuned
-    and "the naive variant, as the store has no winner for this device"
-    or string.format("the winner of %s%s: %s", way.tuned,
-      way.tuned_exactly and "" or ", the nearest tuned size", way.kernel))
+  out:put("    computed by %s\n", not way.rule_of
+    and "the naive variant, as the store has no winner"
+    or string.format("%s: %s", way.tuned and "the winner of " .. way.tuned
+      or "what a header takes for such a chunk", way.kernel))
   if way.chunk and not way.tuned_exactly then
     out:put("    to tune a chunk's size: add %s to `sizes`, then `sectile tune %s`\n",
       chunk_size(doc, size, way), spec)

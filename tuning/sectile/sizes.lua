@@ -279,11 +279,12 @@ local function read_calls(calls, arrays)
     check.fail(place, "s.calls: there is no file '%s' in the spec's directory", calls.file)
   end
   local head, list, known, n = nil, {}, {}, 0
+  local first = text:match "^[^\r\n]*" -- the names; again where a log was added to
   for line in (text:gsub("\r", "") .. "\n"):gmatch "([^\n]*)\n" do
     n = n + 1
     if not head then
       head = read_head(line, calls.file, place)
-    elseif line:match "%S" then
+    elseif line:match "%S" and line ~= first then
       local size, count = read_call(head, line, ("%s:%d"):format(calls.file, n), place)
       local key = {}
       for k, name in ipairs(head) do

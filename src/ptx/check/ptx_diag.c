@@ -4,15 +4,19 @@
 #include <stdarg.h>
 
 static const struct {
-  const char *name;
+  const char *name, *text;
 } kinds[SCT_PTX_N_KINDS] = {
-#define SCT_PTX_KIND(id, name, text) {name},
+#define SCT_PTX_KIND(id, name, text) {name, text},
 #include "ptx_kinds.def"
 #undef SCT_PTX_KIND
 };
 
 const char *sct_ptx_kind_name(sct_ptx_kind kind) {
   return kinds[kind].name;
+}
+
+const char *sct_ptx_kind_text(sct_ptx_kind kind) {
+  return kinds[kind].text;
 }
 
 /* Copies a piece of PTX with its blanks squeezed. */
@@ -53,6 +57,20 @@ static void describe_place(sct_ptx_diag *d, const sct_ptx_module *m, ptx_loc at)
   }
 }
 
+static void describe_before(sct_ptx_diag *d, const ptx_exec *x) {
+  const sct_ptx_module *m = x->launch->module;
+  d->before = (sct_ptx_place){.warp = -1, .lane = -1};
+  if (x->before.inst == 0) {
+    return;
+  }
+  const ptx_origin *o = &x->code->insts[x->before.inst - 1];
+  d->before = (sct_ptx_place){
+      .ptx_line = o->line, .line = o->loc.line, .warp = x->before.warp, .lane = x->before.lane};
+  if (o->loc.file > 0 && o->loc.file < m->n_files && m->files[o->loc.file] != NULL) {
+    snprintf(d->before.file, sizeof d->before.file, "%s", m->files[o->loc.file]);
+  }
+}
+
 static void describe(sct_ptx_diag *d, const ptx_exec *x, const ptx_uop *u, sct_ptx_kind kind,
                      int lane, uint64_t address) {
   const sct_ptx_module *m = x->launch->module;
@@ -61,6 +79,7 @@ static void describe(sct_ptx_diag *d, const ptx_exec *x, const ptx_uop *u, sct_p
                       .address = address,
                       .warp = x->warp != NULL ? x->warp->index : -1};
   memcpy(d->block, x->block, sizeof d->block);
+  describe_before(d, x);
   copy_text(d->kernel, sizeof d->kernel, x->launch->kernel->name);
   if (u != NULL) {
     const ptx_origin *o = &x->code->insts[u->inst];
@@ -90,10 +109,32 @@ bool sct_ptx_fault(ptx_exec *x, const ptx_uop *u, sct_ptx_kind kind, int lane, u
     return false;
   }
   describe(&x->diag, x, u, kind, lane, address);
+  x->before = (ptx_before){0};
   va_start(args, fmt);
   vsnprintf(x->diag.text, sizeof x->diag.text, fmt, args);
   va_end(args);
   return false;
+}
+
+bool sct_ptx_find(ptx_exec *x, const ptx_uop *u, sct_ptx_kind kind, int lane, uint64_t address,
+                  const char *fmt, ...) {
+  sct_ptx_diag d;
+  va_list args;
+  const bool goes_on = x->launch->findings != NULL;
+  if (!goes_on && !stop(x, kind)) {
+    return false;
+  }
+  describe(&d, x, u, kind, lane, address);
+  x->before = (ptx_before){0};
+  va_start(args, fmt);
+  vsnprintf(d.text, sizeof d.text, fmt, args);
+  va_end(args);
+  if (goes_on) {
+    sct_ptx_findings_add(x->launch->findings, &d);
+  } else {
+    x->diag = d;
+  }
+  return goes_on;
 }
 
 void sct_ptx_warn(const ptx_exec *x, const ptx_uop *u, sct_ptx_kind kind, int lane,
@@ -115,6 +156,14 @@ static bool is_unset(const ptx_exec *x) {
   return b != NULL && sct_ptx_buf_undefined(b, x->unset.from, x->unset.to) >= 0;
 }
 
+static void keep_unset(ptx_exec *x) {
+  if (x->launch->findings != NULL) {
+    sct_ptx_findings_add(x->launch->findings, &x->unset.diag);
+  } else if (stop(x, SCT_PTX_UNDEFINED_STORE)) {
+    x->diag = x->unset.diag;
+  }
+}
+
 void sct_ptx_fault_unless_set(ptx_exec *x, const ptx_uop *u, int lane, uint64_t address,
                               ptx_buf *buf, int64_t from, int64_t to) {
   if (is_unset(x)) {
@@ -122,6 +171,7 @@ void sct_ptx_fault_unless_set(ptx_exec *x, const ptx_uop *u, int lane, uint64_t 
   }
   sct_ptx_diag *d = &x->unset.diag;
   describe(d, x, u, SCT_PTX_UNDEFINED_STORE, lane, address);
+  x->before = (ptx_before){0};
   snprintf(d->text, sizeof d->text, "stores a value that was never set at offset %lld of '%s'",
            (long long)from, buf->name);
   x->unset.buf = buf;
@@ -129,15 +179,13 @@ void sct_ptx_fault_unless_set(ptx_exec *x, const ptx_uop *u, int lane, uint64_t 
   x->unset.to = to;
   if (!sct_ptx_buf_track_undefined(buf)) {
     x->unset.buf = NULL;
-    if (stop(x, d->kind)) {
-      x->diag = *d;
-    }
+    keep_unset(x);
   }
 }
 
 void sct_ptx_fault_if_unset(ptx_exec *x) {
-  if (is_unset(x) && stop(x, SCT_PTX_UNDEFINED_STORE)) {
-    x->diag = x->unset.diag;
+  if (is_unset(x)) {
+    keep_unset(x);
   }
 }
 

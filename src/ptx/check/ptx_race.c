@@ -172,15 +172,16 @@ static bool fault_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, con
   } else {
     snprintf(who, sizeof who, "other warps of the same block");
   }
-  return sct_ptx_fault(x, u, part->shared ? SCT_PTX_SHARED_RACE : SCT_PTX_GLOBAL_RACE, lane,
-                       acc->addr[lane], "%s %d bytes of %s%s%s that %s %s, with %s between%s",
-                       acc->dir == PTX_READ    ? "reads"
-                       : acc->dir == PTX_WRITE ? "changes"
-                                               : "updates",
-                       acc->width, part->shared ? "shared memory" : "'",
-                       part->shared ? "" : part->buf->name, part->shared ? "" : "'", who,
-                       other_wrote ? wrote : "read", blocks ? "nothing" : "no barrier",
-                       narrow_note(x, u, acc, other, blocks && other_wrote));
+  sct_ptx_before_race(x, part, x->touch, other_wrote);
+  return sct_ptx_find(x, u, part->shared ? SCT_PTX_SHARED_RACE : SCT_PTX_GLOBAL_RACE, lane,
+                      acc->addr[lane], "%s %d bytes of %s%s%s that %s %s, with %s between%s",
+                      acc->dir == PTX_READ    ? "reads"
+                      : acc->dir == PTX_WRITE ? "changes"
+                                              : "updates",
+                      acc->width, part->shared ? "shared memory" : "'",
+                      part->shared ? "" : part->buf->name, part->shared ? "" : "'", who,
+                      other_wrote ? wrote : "read", blocks ? "nothing" : "no barrier",
+                      narrow_note(x, u, acc, other, blocks && other_wrote));
 }
 
 /* `read` was by other blocks, unordered with this read, or is one of several already. */
@@ -205,8 +206,9 @@ static bool read_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, c
   const bool nc = (u->op & PTX_MEM_NC) != 0;
   const uint64_t me = record_of(x, part, (unsigned)x->warp->index);
   if (unordered(x, t->write, me) && who_of(t->write) != WHO_MANY &&
-      (part->shared || !strong_here(x, t->write))) {
-    return fault_race(x, u, acc, part, lane, t->write, true);
+      (part->shared || !strong_here(x, t->write)) &&
+      !fault_race(x, u, acc, part, lane, t->write, true)) {
+    return false;
   }
   if (nc && t->write != 0) {
     return sct_ptx_fault(x, u, SCT_PTX_NC_WRITTEN, lane, acc->addr[lane],
@@ -227,8 +229,9 @@ static bool read_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, c
 static bool readers_ordered(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
                             const ptx_part *part, int lane, const ptx_last_access *t) {
   const uint64_t reader = t->read & ~NC_BIT;
-  if (unordered(x, reader, record_of(x, part, (unsigned)x->warp->index))) {
-    return fault_race(x, u, acc, part, lane, reader, false);
+  if (unordered(x, reader, record_of(x, part, (unsigned)x->warp->index)) &&
+      !fault_race(x, u, acc, part, lane, reader, false)) {
+    return false;
   }
   if (t->read & NC_BIT) {
     return sct_ptx_fault(x, u, SCT_PTX_NC_WRITTEN, lane, acc->addr[lane],
@@ -262,8 +265,8 @@ static bool write_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
     }
     return true;
   }
-  if (races) {
-    return fault_race(x, u, acc, part, lane, t->write, true);
+  if (races && !fault_race(x, u, acc, part, lane, t->write, true)) {
+    return false;
   }
   if (!readers_ordered(x, u, acc, part, lane, t)) {
     return false;
@@ -300,8 +303,9 @@ static bool update_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
   const bool stored = last != 0 && (!is_atomic(last) || (last & PLAIN_BIT) != 0);
   const bool apart = !same_block && is_atomic(last) && !scopes_meet(x, last, ptx_scope_of(u));
   const bool conflicts = same_block ? !is_atomic(last) && strong == 0 : stored;
-  if ((apart || (conflicts && (changed || u->e != 0))) && unordered(x, last, me)) {
-    return fault_race(x, u, acc, part, lane, last, true);
+  if ((apart || (conflicts && (changed || u->e != 0))) && unordered(x, last, me) &&
+      !fault_race(x, u, acc, part, lane, last, true)) {
+    return false;
   }
   if (!changed || (same_block && strong != 0 && last != 0 && !is_atomic(last))) {
     return true;
@@ -355,8 +359,8 @@ static bool race_cluster(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
     for (uint64_t g = at >> shift; g <= (at + (uint64_t)acc->width - 1) >> shift; g++) {
       ptx_last_access *t = &peer->shared_last_access[g];
       const bool wrote = is_recent(peer, t->write);
-      if (wrote || is_recent(peer, t->read)) {
-        fault_race(x, u, acc, part, i, wrote ? t->write : t->read, wrote);
+      if ((wrote || is_recent(peer, t->read)) &&
+          !fault_race(x, u, acc, part, i, wrote ? t->write : t->read, wrote)) {
         return false;
       }
       t->write = (uint64_t)1 << 32 | (uint64_t)(peer->epoch & EPOCHS) << WHO_BITS | PTX_WHO_CLUSTER;
@@ -390,7 +394,11 @@ bool sct_ptx_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const pt
   ptx_last_access *granules = part->shared        ? x->shared_last_access
                               : part->buf != NULL ? part->buf->last_access
                                                   : NULL;
+  const ptx_touch *const touches = part->shared        ? x->shared_touches
+                                   : part->buf != NULL ? part->buf->touches
+                                                       : NULL;
   const bool strong = (u->op & PTX_MEM_STRONG) != 0;
+  x->touch = NULL;
   if ((strong || acc->dir == PTX_ATOMIC) && (part->shared || part->buf != NULL)) {
     sct_ptx_sync_access(x, u, acc, part);
   }
@@ -420,12 +428,19 @@ bool sct_ptx_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const pt
         *(write ? &t->write : &t->read) = write && !(changed >> i & 1) ? t->write : me;
         continue;
       }
+      x->touch = touches != NULL ? &touches[g] : NULL;
       if (!race_granule(x, u, acc, part, i, t, changed >> i & 1)) {
         return false;
       }
     }
   }
-  return !part->shared || part->origin != 0 || sct_ptx_race_warp(x, u, acc, part, changed);
+  if (part->shared && part->origin == 0 && !sct_ptx_race_warp(x, u, acc, part, changed)) {
+    return false;
+  }
+  if (touches != NULL) {
+    sct_ptx_touch(x, u, acc, part, changed);
+  }
+  return true;
 }
 
 /* ---- asynchronous copies */

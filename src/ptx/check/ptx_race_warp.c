@@ -13,13 +13,15 @@
  * Volatile accesses and atomics are left out: they are how code orders itself. */
 #include "ptx/exec/ptx_exec.h"
 
-static bool fault(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, int lane, uint32_t others,
-                  bool they_wrote) {
-  return sct_ptx_fault(x, u, SCT_PTX_WARP_RACE, lane, acc->addr[lane],
-                       "%s %d bytes of shared memory that lane %d of the same warp %s, with no "
-                       "__syncwarp() between",
-                       acc->dir == PTX_READ ? "reads" : "changes", acc->width,
-                       ptx_first_lane(others), they_wrote ? "wrote" : "read");
+static bool fault(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, int lane, uint64_t granule,
+                  uint32_t others, bool they_wrote) {
+  const ptx_part part = {.shared = true};
+  sct_ptx_before_race(x, &part, x->shared_touches ? &x->shared_touches[granule] : NULL, they_wrote);
+  return sct_ptx_find(x, u, SCT_PTX_WARP_RACE, lane, acc->addr[lane],
+                      "%s %d bytes of shared memory that lane %d of the same warp %s, with no "
+                      "__syncwarp() between",
+                      acc->dir == PTX_READ ? "reads" : "changes", acc->width,
+                      ptx_first_lane(others), they_wrote ? "wrote" : "read");
 }
 
 /* Other lanes than `lane` among the writers; none if it was one itself: then all of them wrote the
@@ -60,8 +62,8 @@ static bool read_lanes(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, uin
     for (uint64_t g = first_of(acc, i, shift); g <= last_of(acc, i, shift); g++) {
       ptx_lanes *at = &x->shared_lanes[g];
       const uint32_t others = other_writers(at, sync, i);
-      if (others != 0) {
-        return fault(x, u, acc, i, others, true);
+      if (others != 0 && !fault(x, u, acc, i, g, others, true)) {
+        return false;
       }
       add_reader(at, sync, i);
     }
@@ -79,8 +81,9 @@ static bool write_lanes(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, ui
     for (uint64_t g = first_of(acc, i, shift); g <= last_of(acc, i, shift); g++) {
       const ptx_lanes *at = &x->shared_lanes[g];
       const uint32_t writers = other_writers(at, sync, i), readers = other_readers(at, sync, i);
-      if (writers != 0 || readers != 0) {
-        return fault(x, u, acc, i, writers != 0 ? writers : readers, writers != 0);
+      if ((writers != 0 || readers != 0) &&
+          !fault(x, u, acc, i, g, writers != 0 ? writers : readers, writers != 0)) {
+        return false;
       }
     }
   }

@@ -138,6 +138,7 @@ void sct_ptx_undef_propagate(ptx_exec *x, const ptx_uop *u, uint32_t lanes) {
     const int lane = ptx_first_lane(l);
     bits[lane] = exact ? result_bits(x, u, lane) & result_width(u) : UINT64_MAX;
   }
+  sct_ptx_origin_pass(x, u, lanes);
   x->state[u->d] &= ~x->mask;
   sct_ptx_undef_set(x, u->d, lanes, bits);
 }

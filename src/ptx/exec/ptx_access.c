@@ -9,6 +9,7 @@ bool sct_ptx_addresses(ptx_exec *x, const ptx_uop *u, ptx_access *acc) {
   acc->mask = x->mask;
   acc->width = u->bytes * u->n;
   if (undefined != 0) {
+    sct_ptx_before_undefined(x, u->a, ptx_first_lane(undefined));
     return sct_ptx_fault(x, u, SCT_PTX_UNDEFINED_ADDRESS, ptx_first_lane(undefined), 0,
                          "the address depends on a value that was never set");
   }
@@ -151,6 +152,20 @@ static const ptx_range *shared_range(const ptx_exec *x, int64_t a) {
   return NULL;
 }
 
+/* What the source calls a variable: of the mangled name the last part, "1s" of "_ZZ1fPfE1s". */
+static ptx_span source_name(ptx_span name) {
+  for (int i = name.len - 1; i > 2 && name.p[0] == '_' && name.p[1] == 'Z'; i--) {
+    int n = 0, scale = 1, k = i - 1;
+    for (; k > 2 && name.p[k] >= '0' && name.p[k] <= '9' && scale <= 1000; k--, scale *= 10) {
+      n += scale * (name.p[k] - '0');
+    }
+    if (k < i - 1 && n > 0 && i + n <= name.len && i + n >= name.len - 2) { /* "_0" may follow */
+      return (ptx_span){name.p + i, n};
+    }
+  }
+  return name;
+}
+
 static void fault_shared(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, int lane) {
   const int64_t a = (int64_t)acc->addr[lane];
   const ptx_range *near = NULL;
@@ -165,6 +180,7 @@ static void fault_shared(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, i
       near = r;
     }
   }
+  const ptx_span name = near != NULL ? source_name(near->sym->name) : (ptx_span){0};
   if (near == NULL) {
     sct_ptx_fault(x, u, SCT_PTX_OUT_OF_BOUNDS, lane, (uint64_t)a,
                   "%s %d bytes of shared memory, of which the kernel has none", verb(acc->dir),
@@ -173,8 +189,8 @@ static void fault_shared(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, i
   }
   sct_ptx_fault(x, u, SCT_PTX_OUT_OF_BOUNDS, lane, (uint64_t)a,
                 "%s %d bytes at offset %lld of shared '%.*s', which has %lld bytes", verb(acc->dir),
-                acc->width, (long long)((uint64_t)a - (uint64_t)near->lo), near->sym->name.len,
-                near->sym->name.p, (long long)(near->hi - near->lo));
+                acc->width, (long long)((uint64_t)a - (uint64_t)near->lo), name.len, name.p,
+                (long long)(near->hi - near->lo));
 }
 
 /* Lanes of `todo` whose addresses lie in the block of the cluster that the first one's lies in. */

@@ -187,6 +187,7 @@ static void free_warp(ptx_warp *w) {
   sct_free(w->state);
   sct_free(w->bits);
   sct_free(w->has_bits);
+  sct_free(w->origins);
   sct_free(w->paths);
   sct_free(w->frames);
   sct_free(w->local);
@@ -209,6 +210,7 @@ static void new_shared(ptx_exec *x) {
     const size_t n = sct_ptx_shared_granules(x);
     x->shared_last_access = sct_alloc_sparse(sizeof(*x->shared_last_access) * n);
     x->shared_lanes = sct_alloc_sparse(sizeof(*x->shared_lanes) * n);
+    x->shared_touches = l->findings ? sct_alloc_sparse(sizeof(*x->shared_touches) * n) : NULL;
   }
   for (size_t i = 0; i < c->n_shared; i++) {
     const ptx_shared_sym *s = &c->shared[i];
@@ -249,6 +251,9 @@ static void free_shared(ptx_exec *x) {
   if (x->shared_lanes) {
     sct_unmap(x->shared_last_access, sizeof(*x->shared_last_access) * n);
     sct_unmap(x->shared_lanes, sizeof(*x->shared_lanes) * n);
+  }
+  if (x->shared_touches) {
+    sct_unmap(x->shared_touches, sizeof(*x->shared_touches) * n);
   }
 }
 

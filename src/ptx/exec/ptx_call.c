@@ -31,6 +31,11 @@ static void grow_file(ptx_warp *w, size_t need) {
   w->bits = sct_realloc(w->bits, n * PTX_LANES * sizeof(*w->bits));
   w->has_bits = sct_realloc(w->has_bits, n);
   memset(w->regs + w->n_slots * PTX_SLOT_BYTES, 0, (n - w->n_slots) * PTX_SLOT_BYTES);
+  if (w->origins != NULL) {
+    const size_t before = w->n_slots * PTX_LANES, all = n * PTX_LANES;
+    w->origins = sct_realloc(w->origins, all * sizeof(*w->origins));
+    memset(w->origins + before, 0, (all - before) * sizeof(*w->origins));
+  }
   w->n_slots = n;
 }
 

@@ -153,6 +153,8 @@ typedef struct ptx_warp {
   uint64_t *bits;  /* [n_slots][32] undefined bits; NULL until needed */
   uint8_t
       *has_bits; /* [n_slots] bits of this slot are valid; else an undefined lane is so entirely */
+  uint32_t *origins; /* [n_slots][32] the load that brought an undefined value, plus 1; 0: none.
+                        NULL until there is one */
   size_t n_slots;
   ptx_path *paths;
   int n_paths, cap_paths;
@@ -194,6 +196,14 @@ typedef struct ptx_lines {
   } line[1 << PTX_LINE_BITS];
 } ptx_lines;
 
+typedef struct ptx_findings ptx_findings; /* of a launch that goes on (ptx_findings.c) */
+
+/* What came before a diagnosis. */
+typedef struct ptx_before {
+  uint32_t inst; /* its number, plus 1; 0: not known */
+  int warp, lane;
+} ptx_before;
+
 typedef struct ptx_links ptx_links; /* what chains are made of (ptx_chain.c) */
 
 /* What a launch fixes for all its blocks. */
@@ -215,6 +225,7 @@ typedef struct ptx_launch {
   const ptx_rules *rules; /* of an older device's accesses; NULL: CC 7.0 and later */
   ptx_lines *lines;       /* if buffers are counted; atomics run on one host thread */
   ptx_links *links;       /* if chains are followed */
+  ptx_findings *findings; /* NULL: the first one ends the launch */
 } ptx_launch;
 
 typedef struct ptx_range {
@@ -283,6 +294,7 @@ struct ptx_exec {
   uint8_t *shared, *shared_defined;    /* by shared address */
   ptx_last_access *shared_last_access; /* by shared address >> granule shift */
   ptx_lanes *shared_lanes;             /* by shared address >> granule shift */
+  ptx_touch *shared_touches;           /* the same, with findings */
   uint32_t n_syncs;                    /* numbers given to ptx_warp.sync */
   ptx_range *ranges;
   int n_ranges;
@@ -305,9 +317,11 @@ struct ptx_exec {
     ptx_buf *buf;     /* NULL: none */
     int64_t from, to; /* the bytes that it left undefined are among these */
     sct_ptx_diag diag;
-  } unset;           /* the block's first undefined store: sct_ptx_fault_unless_set() */
-  sct_ptx_diag diag; /* with stop set, or the block's first soft one */
-  bool has_soft;     /* a warp of the block has stopped */
+  } unset;                /* the block's first undefined store: sct_ptx_fault_unless_set() */
+  sct_ptx_diag diag;      /* with stop set, or the block's first soft one */
+  ptx_before before;      /* of the next one */
+  const ptx_touch *touch; /* of the granule that is looked at; NULL: not known */
+  bool has_soft;          /* a warp of the block has stopped */
   sct_ptx_counters counters;
   sct_ptx_inst_counters *insts;       /* [n_insts] */
   sct_ptx_requests *requests;         /* [n_insts], if they are wanted */
@@ -429,6 +443,10 @@ void sct_ptx_put(ptx_exec *x, const ptx_uop *u, int bytes, const uint64_t *v);
  */
 bool sct_ptx_fault(ptx_exec *x, const ptx_uop *u, sct_ptx_kind kind, int lane, uint64_t address,
                    const char *fmt, ...) SCT_PRINTF(6, 7);
+
+/* The same for races and undefined values. true: it was kept, and what was found goes on. */
+bool sct_ptx_find(ptx_exec *x, const ptx_uop *u, sct_ptx_kind kind, int lane, uint64_t address,
+                  const char *fmt, ...) SCT_PRINTF(6, 7);
 
 /* A value that was never set is stored to byte `from` of `buf`, perhaps to more of them up to `to`.
  * Compilers store whole vectors of which they overwrite the undefined words at once, so it is wrong
@@ -631,6 +649,21 @@ static inline ptx_mem_scope ptx_scope_of(const ptx_uop *u) {
 static inline bool ptx_is_race(sct_ptx_kind kind) {
   return kind == SCT_PTX_SHARED_RACE || kind == SCT_PTX_GLOBAL_RACE || kind == SCT_PTX_WARP_RACE;
 }
+
+/* ---- findings, and what came before them (ptx_findings.c) */
+
+ptx_findings *sct_ptx_findings_new(int most); /* NULL if that is 0 */
+void sct_ptx_findings_add(ptx_findings *f, const sct_ptx_diag *d);
+void sct_ptx_findings_end(sct_ptx_result *out, ptx_findings *f); /* frees it; accepts NULL */
+/* After an access, with findings: remembers its instruction. */
+void sct_ptx_touch(const ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
+                   uint32_t changed);
+/* A load brings undefined values to the lanes of a slot; what is computed from them is, too. */
+void sct_ptx_origin_set(ptx_exec *x, const ptx_uop *u, uint32_t slot, uint32_t lanes);
+void sct_ptx_origin_pass(ptx_exec *x, const ptx_uop *u, uint32_t lanes);
+/* Of the next diagnosis. t NULL: not known. */
+void sct_ptx_before_race(ptx_exec *x, const ptx_part *part, const ptx_touch *t, bool wrote);
+void sct_ptx_before_undefined(ptx_exec *x, uint32_t slot, int lane);
 
 /* ---- order by flags and fences (ptx_sync.c) */
 

@@ -113,6 +113,8 @@ static void add_access_records(const ptx_launch *l) {
       b->access_bytes = sizeof(*b->last_access) * (size_t)((b->bytes >> shift) + 2);
       b->last_access =
           b->fill != NULL ? sct_alloc_sparse(b->access_bytes) : sct_alloc(b->access_bytes);
+      b->touch_bytes = sizeof(*b->touches) * (size_t)((b->bytes >> shift) + 2);
+      b->touches = l->findings ? sct_alloc_sparse(b->touch_bytes) : NULL;
     }
   }
 }
@@ -129,6 +131,10 @@ static void drop_access_records(const ptx_launch *l) {
       sct_free(b->last_access);
     }
     b->last_access = NULL;
+    if (b->touches != NULL) {
+      sct_unmap(b->touches, b->touch_bytes);
+    }
+    b->touches = NULL;
   }
 }
 
@@ -460,7 +466,8 @@ static void collect(sct_ptx_result *out, const ptx_launch *l, worker *workers, i
 static void check_outputs(sct_ptx_diag *diag, const ptx_launch *l) {
   for (int k = PTX_WINDOW_FIRST; k < PTX_N_WINDOWS; k++) {
     const ptx_buf *b = l->memory->table[k];
-    if (b == NULL || !(b->output || b->has_undefined) || !l->definedness) {
+    if (b == NULL || !(b->output || b->has_undefined) || !l->definedness ||
+        (b->has_undefined && l->findings)) {
       continue;
     }
     const int64_t at = sct_ptx_buf_undefined(b, 0, b->bytes);
@@ -485,7 +492,7 @@ static int host_threads(const ptx_launch *l) {
               : 1;
   n = n > MAX_THREADS ? MAX_THREADS : n;
   n = n > l->n_run ? (int)l->n_run : n;
-  return l->code->has_global_atomics || l->code->orders_blocks || l->races ? 1 : n;
+  return l->code->has_global_atomics || l->code->orders_blocks || l->races || l->findings ? 1 : n;
 }
 
 static void run_all(sct_ptx_result *out, const ptx_launch *l) {
@@ -553,11 +560,13 @@ sct_status sct_ptx_launch(sct_ptx_result *out, sct_ptx_memory *memory, const sct
   SCT_TRY(check_shared(&l, o, err));
   SCT_TRY_DONE(pack_args(&l, o, err));
   memory->table[PTX_WINDOW_VARS] = kept ? kept : sct_ptx_vars_new(o->module, l.code);
+  l.findings = sct_ptx_findings_new(o->most_findings);
   add_access_records(&l);
   l.order = l.races ? sct_ptx_order_new(&l) : NULL;
   l.lines = o->per_buffer && l.code->has_global_atomics ? sct_alloc(sizeof *l.lines) : NULL;
   l.links = o->chains ? sct_ptx_links_new(l.code) : NULL;
   run_all(out, &l);
+  sct_ptx_findings_end(out, l.findings);
   if (l.order != NULL) {
     out->warning = *sct_ptx_order_warning(l.order);
   }
@@ -584,6 +593,7 @@ void sct_ptx_variables_free(ptx_buf *variables) {
 }
 
 void sct_ptx_result_free(sct_ptx_result *result) {
+  sct_free(result->findings);
   sct_free(result->insts);
   sct_free(result->requests);
   *result = (sct_ptx_result){0};

@@ -122,6 +122,7 @@ static void load_state(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, con
   }
   if (lanes != 0) {
     sct_ptx_undef_set(x, d, lanes, bits);
+    sct_ptx_origin_set(x, u, d, lanes);
   }
 }
 
@@ -233,7 +234,7 @@ static bool lanes_conflict(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
                            const ptx_part *part) {
   FOR_LANES(i, part->mask) {
     if (!holds(x, u, acc, part, i)) {
-      sct_ptx_fault(
+      sct_ptx_find(
           x, u, part->shared ? SCT_PTX_SHARED_RACE : SCT_PTX_GLOBAL_RACE, (int)i, acc->addr[i],
           "two lanes of one store write different values to the same %d bytes", acc->width);
       return true;
@@ -277,7 +278,7 @@ static uint32_t undefined_sources(const ptx_exec *x, const ptx_uop *u) {
 }
 
 /* First lane and offset that an undefined byte goes to, other than padding; false: none. */
-static bool first_undefined(const ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
+static bool first_undefined(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
                             const ptx_part *part, uint32_t lanes, int *lane, int64_t *offset) {
   const uint32_t *slots = x->code->vec + u->vec;
   FOR_LANES(i, lanes) {
@@ -290,6 +291,7 @@ static bool first_undefined(const ptx_exec *x, const ptx_uop *u, const ptx_acces
             (part->buf->required == NULL || part->buf->required[at] != 0)) {
           *lane = (int)i;
           *offset = at;
+          sct_ptx_before_undefined(x, slots[e], (int)i);
           return true;
         }
       }
@@ -358,7 +360,7 @@ static void store_part(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, ptx
       return;
     }
   }
-  if (races && !sct_ptx_race(x, u, acc, part, changed_lanes(x, u, acc, part))) {
+  if (races && !sct_ptx_race(x, u, acc, part, changed_lanes(x, u, acc, part) | undefined)) {
     return;
   }
   if (part->shared && (x->warp->n_asyncs > 0 || x->n_bulks > 0) && x->launch->definedness &&

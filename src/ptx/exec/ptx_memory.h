@@ -16,6 +16,13 @@ typedef struct ptx_lanes {
   uint32_t read_sync, read_by;
 } ptx_lanes;
 
+/* The instructions that read [0] and wrote [1] a granule last, their numbers plus 1 (0: none), and
+ * who executed them: see ptx_findings.c. */
+typedef struct ptx_touch {
+  uint32_t inst[2];
+  uint8_t warp[2], lane[2];
+} ptx_touch;
+
 typedef struct ptx_buf {
   uint64_t base;
   int64_t bytes;
@@ -24,6 +31,8 @@ typedef struct ptx_buf {
   const uint8_t *required;      /* a byte a byte; NULL: all. With `fill` not the buffer's own */
   ptx_last_access *last_access; /* a launch with race checks; NULL: read-only or not wanted */
   size_t access_bytes;          /* of these records */
+  ptx_touch *touches;           /* as many, of a launch with findings; sparse */
+  size_t touch_bytes;
   char *name;
   bool read_only, output;
   void (*fill)(void *ctx, uint8_t *out, int64_t offset, int64_t bytes); /* NULL: all is there */

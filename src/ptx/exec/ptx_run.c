@@ -85,9 +85,11 @@ static void split(ptx_exec *x, const ptx_block *b, const int32_t *to, const uint
 static uint32_t guarded(ptx_exec *x, const ptx_uop *u, uint32_t live) {
   const uint32_t undefined = (uint32_t)x->state[u->guard] & live;
   if (undefined != 0) {
-    sct_ptx_fault(x, u, SCT_PTX_UNDEFINED_BRANCH, ptx_first_lane(undefined), 0,
-                  "what happens here depends on a value that was never set");
-    return 0;
+    sct_ptx_before_undefined(x, u->guard, ptx_first_lane(undefined));
+    if (!sct_ptx_find(x, u, SCT_PTX_UNDEFINED_BRANCH, ptx_first_lane(undefined), 0,
+                      "what happens here depends on a value that was never set")) {
+      return 0;
+    }
   }
   const uint32_t yes = *ptx_pred(x, u->guard) ^ u->guard_flip;
   if (u->guard != PTX_SLOT_TRUE) {

@@ -92,6 +92,10 @@ cudaError_t transpose_launch(const transpose_args *args, cudaStream_t stream);
 transpose_choice transpose_variant(const float *a, float *b, long long n_row, long long n_col);
 transpose_choice transpose_variant_of(const transpose_args *args);
 
+// From here on counts the calls that launch, by their extents, and adds them to the file `path`
+// when the program exits or this is called again; null: counts no longer. `s.calls` reads it.
+cudaError_t transpose_log(const char *path);
+
 #ifdef __cplusplus
 }
 #endif
@@ -320,6 +324,100 @@ static const transpose_detail_device transpose_detail_devices[] = {
     {"NVIDIA H200", 9, 0, 132, transpose_detail_rule_0, transpose_detail_sizes_0, 1},
 };
 
+// ---- Calls, counted by their extents while a program asks for it (transpose_log).
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { transpose_detail_log_room = 512 };  // a power of two
+typedef struct transpose_detail_calls {
+  long long n[transpose_detail_n_extents], count;
+} transpose_detail_calls;
+typedef struct transpose_detail_log {
+  transpose_detail_atomic state;  // 0: calls are not counted, 1: they are, 2: a thread has the rest of it
+  bool ends_at_exit;
+  FILE *file;
+  int n_sizes;
+  transpose_detail_calls calls[transpose_detail_log_room];  // by a hash of the extents; count 0: free
+} transpose_detail_log;
+
+// One for all files of a program.
+#ifdef __cplusplus
+inline transpose_detail_log *transpose_detail_find_log(void) {
+#else
+static inline transpose_detail_log *transpose_detail_find_log(void) {
+#endif
+  static transpose_detail_log log;
+  return &log;
+}
+
+// Takes the log for this thread, which sets the state again. Gives what that was.
+static inline int transpose_detail_take_log(transpose_detail_log *log) {
+  for (;;) {
+    int state = log->state;
+    if (state != 2 && atomic_compare_exchange_strong(&log->state, &state, 2)) return state;
+  }
+}
+
+// A file has its names more than once, where it was added to.
+static inline void transpose_detail_write_log(transpose_detail_log *log) {
+  if (log->n_sizes > 0) fprintf(log->file, "row,col,count\n");
+  for (int at = 0; at < transpose_detail_log_room; at++) {
+    const transpose_detail_calls *const c = &log->calls[at];
+    for (int k = 0; k < transpose_detail_n_extents && c->count > 0; k++) {
+      fprintf(log->file, "%lld,", c->n[k]);
+    }
+    if (c->count > 0) fprintf(log->file, "%lld\n", c->count);
+  }
+  memset(log->calls, 0, sizeof log->calls);
+  log->n_sizes = 0;
+}
+
+static inline void transpose_detail_count_call(const transpose_args *c) {
+  transpose_detail_log *const log = transpose_detail_find_log();
+  const int state = transpose_detail_take_log(log);
+  long long n[transpose_detail_n_extents];
+  unsigned long long hash = 0;
+  transpose_detail_extents(n, c);
+  for (int k = 0; k < transpose_detail_n_extents; k++) {
+    hash = (hash ^ (unsigned long long)n[k]) * 0x9e3779b97f4a7c15ULL;
+  }
+  if (state == 1 && log->n_sizes >= transpose_detail_log_room / 2) transpose_detail_write_log(log);
+  int at = (int)(hash >> 32) & (transpose_detail_log_room - 1);
+  while (log->calls[at].count > 0 && memcmp(log->calls[at].n, n, sizeof n) != 0) {
+    at = (at + 1) & (transpose_detail_log_room - 1);
+  }
+  if (state == 1) {
+    log->n_sizes += log->calls[at].count == 0;
+    log->calls[at].count++;
+    memcpy(log->calls[at].n, n, sizeof n);
+  }
+  log->state = state;
+}
+
+static inline cudaError_t transpose_detail_set_log(const char *path);
+static inline void transpose_detail_end_log(void) {
+  transpose_detail_set_log(NULL);
+}
+
+static inline cudaError_t transpose_detail_set_log(const char *path) {
+  transpose_detail_log *const log = transpose_detail_find_log();
+  FILE *const file = path != NULL ? fopen(path, "a") : NULL;
+  if (path != NULL && file == NULL) return cudaErrorFileNotFound;
+  if (file != NULL) setvbuf(file, NULL, _IOLBF, BUFSIZ);  // lines of several processes stay whole
+  cudaError_t error = cudaSuccess;
+  transpose_detail_take_log(log);
+  if (log->file != NULL) {
+    transpose_detail_write_log(log);
+    const bool failed = ferror(log->file) != 0;
+    if (fclose(log->file) != 0 || failed) error = cudaErrorOperatingSystem;
+  }
+  if (!log->ends_at_exit) log->ends_at_exit = file != NULL && atexit(transpose_detail_end_log) == 0;
+  log->file = file;
+  log->state = file != NULL;
+  return error;
+}
+
 // ---- Which variant a call takes. Every header has this text.
 
 // The current device, as far as the choice goes.
@@ -468,6 +566,7 @@ static inline cudaError_t transpose_detail_launch(const transpose_args *c, cudaS
   if (error != cudaSuccess) return error;
   error = transpose_detail_variants[chosen.variant].launch(kernel, *c, stream);
   if (error != cudaSuccess) cudaGetLastError();  // it is returned, and need not be asked for
+  if (error == cudaSuccess && transpose_detail_find_log()->state != 0) transpose_detail_count_call(c);
   return error;
 }
 
@@ -510,6 +609,9 @@ transpose_LINKAGE transpose_choice transpose_variant(const float *a, float *b, l
 transpose_LINKAGE transpose_choice transpose_variant_of(const transpose_args *args) {
   const transpose_choice none = {NULL, NULL, "none", NULL, "invalid value: no arguments", NULL};
   return args == NULL ? none : transpose_detail_describe(args);
+}
+transpose_LINKAGE cudaError_t transpose_log(const char *path) {
+  return transpose_detail_set_log(path);
 }
 #undef transpose_LINKAGE
 #endif  // __CUDACC_RTC__

@@ -10,8 +10,15 @@
 
 #include "fake_cudart.cuh"
 
+#include <cctype>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
 
 extern "C" cudaError_t add3_elsewhere(const add3_vec3 *, add3_vec3 *, double, long long,
                                       cudaStream_t);
@@ -277,6 +284,44 @@ static void named() {
   CHECK(add3_variant_of(nullptr).variant == nullptr);
 }
 
+// Calls are counted by their extents, of all files of the program, while it asks for it.
+static void logged() {
+  const char *const file = "calls.csv";
+  fake_device = kH200;
+  std::remove(file);
+  CHECK(add3(in(0), out(0), 1.0, 77, nullptr) == cudaSuccess);
+  CHECK(add3_log("no/such/directory") == cudaErrorFileNotFound);
+  CHECK(add3_log(file) == cudaSuccess);
+  for (int k = 0; k < 3; k++)
+    CHECK(add3_elsewhere(in(0), out(0), 1.0, 1000, nullptr) == cudaSuccess);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; t++)
+    threads.emplace_back([] {
+      for (int n = 1; n <= 600; n++)
+        CHECK(add3(in(0), out(0), 1.0, 2000 + n, nullptr) == cudaSuccess);
+    });
+  for (std::thread &t : threads)
+    t.join();
+  CHECK(add3(in(0), out(0), 1.0, 0, nullptr) == cudaSuccess);
+  CHECK(add3(in(0), out(0), 1.0, -1, nullptr) == cudaErrorInvalidValue);
+  CHECK(add3_variant(in(0), out(0), 1.0, 5).variant != nullptr); // launches nothing
+  CHECK(add3_log(file) == cudaSuccess); // goes on in the same file
+  CHECK(add3_elsewhere(in(0), out(0), 1.0, 1000, nullptr) == cudaSuccess);
+  CHECK(add3_log(nullptr) == cudaSuccess);
+  CHECK(add3(in(0), out(0), 1.0, 77, nullptr) == cudaSuccess);
+  std::map<std::string, long long> counts;
+  std::ifstream lines(file);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t comma = line.find(',');
+    counts[line.substr(0, comma)] += std::atoll(line.c_str() + comma + 1);
+    CHECK(line == "i,count" || std::isdigit(line[0]));
+  }
+  CHECK(counts.size() == 602 && counts.count("i") == 1);
+  CHECK(counts["1000"] == 4 && counts["2001"] == 4 && counts["2600"] == 4);
+  add3_log("atexit.csv"); // at exit, of one that did not end it
+  CHECK(add3(in(0), out(0), 1.0, 42, nullptr) == cudaSuccess);
+}
+
 // Numbers that places follow from: a is read at row * n_from + col of n_row * n_from elements, b is
 // written at row * n_to + col.
 static void pitches() {
@@ -350,6 +395,7 @@ int main() {
   sums();
   shapes();
   named();
+  logged();
   pitches();
   provenance();
   fake_device = kH200;

@@ -43,5 +43,14 @@ int main(void) {
   CHECK(row_sum_workspace_bytes() == 278528);
   CHECK(strcmp(add3_variant(a, b, 1.0, 4).variant, "flat t256 w16") == 0);
   CHECK(strcmp(add3_provenance.kernel, "add3") == 0);
+  char line[32] = "";
+  remove("rows.csv");
+  CHECK(row_sum_log("rows.csv") == cudaSuccess && row_sum_launch(&sum, NULL) == cudaSuccess);
+  CHECK(row_sum_log(NULL) == cudaSuccess);
+  FILE *const log = fopen("rows.csv", "r");
+  for (int k = 0; k < 2; k++) {
+    CHECK(log != NULL && fgets(line, sizeof line, log) != NULL);
+    CHECK(strcmp(line, k == 0 ? "row,col,count\n" : "1,4,1\n") == 0);
+  }
   return failures != 0;
 }

@@ -70,6 +70,19 @@ check(launch().stream == 0x999, "a stream that was given")
 choice = blend.variant(a, w, c, **SCALARS)
 check(choice["match"] == "same device model" and choice["variant"].startswith("direct"), f"variant: {choice}")
 
+# A variant by its number, and calls that are counted.
+choice = blend.variant(a, w, c, variant=blend.n_variants, **SCALARS)
+check(choice["reason"] == "the arguments name this variant", f"variant: {choice}")
+refused(RuntimeError, "blend: invalid value: there is no such variant", blend, a, w, c, variant=blend.n_variants + 1, **SCALARS)
+refused(TypeError, "blend: variant: expected a value of type i32, got 'direct'", blend, a, w, c, variant="direct", **SCALARS)
+blend.log("blend.csv")
+blend(a, w, c, variant=1, **SCALARS)
+blend(a, w, c, **SCALARS)
+blend.log(None)
+with open("blend.csv", encoding="utf-8") as f:
+    check(f.read() == "row,col,count\n5,3,2\n", "counted calls")
+refused(RuntimeError, "blend: no/such/file cannot be written (CUDA error 301)", blend.log, "no/such/file")
+
 # Strides of lengths 1 and of empty arrays do not count; an empty call launches nothing.
 blend(Tensor((1, 3), torch.float32, strides=(77, 1)), w, **SCALARS)
 launches = value_of(ctypes.c_int, "fake_launches").value
