@@ -181,7 +181,7 @@ static void a_page_maps_a_range(void **state) {
                         "                      bytes = { 1 << 12, 1 << 20 }, samples = 8 } },\n"
                         "}\n");
   fx_run(&r, "report", "range.lua", "--store", "r.db", "-d", "virtual:h200", "--max-candidates",
-         "3", "-q");
+         "3", "-q", "-o", "-");
   fx_expect(&r, 0, "<h2>Other sizes</h2>", NULL);
   const char *html = sct_str_c(&r.out);
   assert_balanced(html);
