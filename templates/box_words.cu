@@ -1,28 +1,34 @@
 $(g:types())
-constexpr int kWord = $(per_word); // elements in a word of 4 bytes
-
 // What is computed for one element.
 $(g:compute())
 $(kit.comment(doc))
 $(g:head(g.threads)) {
+  constexpr int kWord = $(per_word); // elements in a word of 4 bytes
+//% if extents then
+  constexpr int $(extents); // extents of a box
+//% end
+  constexpr int kLoads = $(into.passes), kStores = $(out.passes); // of a thread
 //% if is_dynamic then
   extern __shared__ __align__(128) unsigned char shared[];
 //% end
   $(kit.each(memory, "{declare}"))
+  // where the box begins, and how much of it there is
   $(cut)
-  $(kit.each(lefts, "const int {name} = (int)min((long long){most}, {count});"))
+  $(kit.concat(lefts))
+//% if #strides > 0 then
+  // elements between neighbours along a mode
+  $(kit.concat(strides))
+//% end
   $(kit.each(operands, "{declare}"))
-//%   for _, x in ipairs(exchanged) do
-  const unsigned int $(x.from)_start =
-      (unsigned int)((size_t)$(x.from) / sizeof($(x.type)) % kWord);
-//%   end
+  // where the first line starts in a word
+  $(kit.each(exchanged, "{declare_word}"))
 
   // in: words of the lines, from the one on that a line starts in, by asynchronous copies
   $(into.only){
     $(into.setup)
     $(kit.each(exchanged, "{start_of}"))
 #pragma unroll
-    for (int pass = 0; pass < $(into.passes); pass++) {
+    for (int pass = 0; pass < kLoads; pass++) {
       $(into.find)
       $(kit.each(exchanged, into.guard .. "{fetch}"))
       $(kit.each(exchanged, "{go_on}"))
@@ -37,7 +43,7 @@ $(g:head(g.threads)) {
   $(out.setup)
   $(y.start_of)
 #pragma unroll
-  for (int pass = 0; pass < $(out.passes); pass++) {
+  for (int pass = 0; pass < kStores; pass++) {
     $(out.find)
     $(out.inside){
       const int first = $(word) * kWord - (int)((size_t)$(y.from) / sizeof($(y.type)) % kWord);

@@ -145,8 +145,11 @@ $(g:head(threads)) {
       $(column_place)
       if ($(out_beyond)) return;
 //% if sector > 0 then
-      // so many elements earlier a sector starts
-      const int shift = (int)($(shift_of)) & (kSector - 1);
+      const long long column = $(column);
+      const int shift = (int)column & (kSector - 1); // so many elements earlier a sector starts
+      // from there on: where the column begins and ends in this tile
+      const int begin = (int)max(shift - $(Y.first), 0ll);
+      const int end = (int)min($(Y.extent) - $(Y.first) + shift, (long long)kTileY);
 //% end
       $(kit.each(results, "{type} *const {column} = &{pointer}[{start}];"))
 //% if parts > 1 then
@@ -160,17 +163,16 @@ $(g:head(threads)) {
         if (guarded && $(Y.at) >= $(Y.extent))
           $(leave_part);
 //% elseif store == 1 then
-        if (guarded && ($(Y.at) < 0 || $(Y.at) >= $(Y.extent)))
-          $(next_part);
+        if (guarded && (y < begin || y >= end)) $(next_part);
         const int line = $(take_line);
 //% else
-        if (guarded && ($(Y.at) < 0 || $(Y.at) + kStore > $(Y.extent))) { // one by one
+        if (guarded && (y < begin || y + kStore > end)) { // one by one
           $(kit.each(exchanged, "{declare}"))
           $(kit.each(results, "{vtype} {value};"))
           $(kit.each(direct, "{declare_some}"))
 #pragma unroll
           for (int e = 0; e < kStore; e++) {
-            if ($(Y.at) + e < 0 || $(Y.at) + e >= $(Y.extent)) continue;
+            if (y + e < begin || y + e >= end) continue;
             const int line = $(take_line);
             $(kit.each(exchanged, "{take_element}"))
             $(kit.each(direct, "{take_element}"))

@@ -6,8 +6,10 @@ $(definitions)
 $(kit.comment(doc))
 $(g:head(threads)) {
   constexpr int kThreads = $(threads);
+//% if not chosen then
   constexpr int kLanes = $(lanes); // $(lanes_doc)
   constexpr int kGroups = kThreads / kLanes; // $(groups_doc)
+//% end
 //% if vec > 1 then
   constexpr int kVec = $(vec); // elements of a vector: neighbours along $(last)
 //% end
@@ -18,19 +20,38 @@ $(g:head(threads)) {
 //% if shared then
   constexpr int kCounters = 65536; // in front of the workspace
 //% end
+//% if chosen then
+  // lanes that share an output: a power of two, so many that each has work
+  const int log_lanes = $(log_lanes);
+  const int lanes = 1 << log_lanes, n_groups = kThreads >> log_lanes;
+  const int n_step = $(step_constant); // elements that they take at once
+  const int lane = threadIdx.x & (lanes - 1), group = threadIdx.x >> log_lanes;
+//% else
+//%   if not rows then
   constexpr int kKept = $(kept_constant); // outputs that the block owns
+//%   end
   constexpr int kStep = $(step_constant); // elements of each that it takes at once
-//% if in_shared then
+//%   if in_shared then
   constexpr int kParts = $(parts_constant); // of an output, in shared memory
   __shared__ __align__(16) partial parts[kParts][kKept];
-//% end
+//%   end
   const int lane = threadIdx.x % kLanes, group = threadIdx.x / kLanes;
-  const long long n_kept = $(n_kept), n_reduced = $(n_reduced);
+//% end
+  const long long n_kept = $(n_kept);
+  const $(number) n_reduced = $(n_reduced);
 //% if shared then
   // where outputs are few, several blocks share them: each takes a part of what is reduced
-  const unsigned int tiles = (unsigned int)((n_kept + kKept - 1) / kKept);
+//%   if chosen then
+  unsigned int tiles = gridDim.x, shares = 1, share = 0, tile = blockIdx.x;
+  if (lanes == kThreads) { // a tile is an output
+    tiles = (unsigned int)n_kept;
+    shares = gridDim.x / tiles, share = tile / tiles, tile = tile % tiles;
+  }
+//%   else
+  const unsigned int tiles = (unsigned int)($(tiles_text));
   const unsigned int shares = gridDim.x / tiles, share = blockIdx.x / tiles;
   const long long tile = blockIdx.x % tiles;
+//%   end
   partial *const partials = reinterpret_cast<partial *>(workspace + kCounters);
 //% else
   const long long tile = blockIdx.x;
@@ -59,22 +80,32 @@ $(g:head(threads)) {
   }
 //% end
 //% if odd then
-  // what lies before the first and after the last whole vector of a row
-  const long long before = $(before);
-  const long long stop = before + (n_reduced - before) / kVec * kVec;
-  for (long long edge = $(edge_first); edge < before + n_reduced - stop; edge += $(edge_step)) {
-    const long long $(reduced_name) = edge < before ? edge : stop + edge - before;
-    $(add_single())
+  // what lies before the first and after the last whole vector of a row is on its way, too
+  constexpr int kEdges = $(edges_constant); // elements of it that a lane has
+  const $(number) before = min(n_reduced, ($(number))$(before));
+  const $(number) stop = before + (n_reduced - before) / kVec * kVec;
+  const int n_edge = $(edges_mine)(int)(before + n_reduced - stop)$(edges_else);
+  $(kit.each(edges, "{element} {edge}[kEdges] = {};"))
+#pragma unroll
+  for (int k = 0; k < kEdges; k++) {
+    const int edge = k * $(lanes_text) + lane;
+    if (edge < n_edge) {
+      const $(number) $(reduced_name) = edge < before ? edge : stop + edge - before;
+      $(load_edges())
+    }
   }
 //% end
   // One step: all loads before the first use. Only the last one may need guards.
-  const auto add_step = [&](long long first, bool guarded) {
+  const auto add_step = [&]($(number) first, bool guarded) {
+    const int left = (int)($(loop_last) - first); // of the last one
     $(kit.each(moving, "{type} {name}{shape} = {};"))
     $(each_output)
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long $(reduced_name) = $(reduced_text);
-      if (!guarded || $(reduced_name) < $(loop_last)) {
+      const int place = $(place_text);
+      $(skip)
+      if (!guarded || place < left) {
+        const $(number) $(reduced_name) = first + place;
 //% if outputs > 1 then
         $(place_kept())
 //% end
@@ -85,12 +116,14 @@ $(g:head(threads)) {
     $(each_output)
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long $(reduced_name) = $(reduced_text);
-      if (!guarded || $(reduced_name) < $(loop_last)) {
+      const int place = $(place_text);
+      $(skip)
+      if (!guarded || place < left) {
 //% if outputs > 1 and names_kept then
         $(place_kept())
 //% end
 //% if names_reduced then
+        const $(number) $(reduced_name) = first + place;
         $(place_reduced())
 //% end
 //% if vec > 1 then
@@ -104,16 +137,39 @@ $(g:head(threads)) {
       }
     }
   };
-  long long first = $(loop_first);
-  for (; first + kStep <= $(loop_last); first += $(loop_step)) add_step(first, false);
+  $(number) first = $(loop_first);
+  for (; first + $(step) <= $(loop_last); first += $(loop_step)) add_step(first, false);
   if (first < $(loop_last)) add_step(first, true);
+//% if odd then
+#pragma unroll
+  for (int k = 0; k < kEdges; k++) {
+    const int edge = k * $(lanes_text) + lane;
+    if (edge < n_edge) {
+//%   if names_reduced then
+      const $(number) $(reduced_name) = edge < before ? edge : stop + edge - before;
+//%   end
+      $(add_edge())
+    }
+  }
+//% end
 
 //% if not in_shared then
 //%   if alone then
   // every thread has outputs of its own
 //%   else
-  // $(lanes) lanes have each output
-  combine_across<1, kLanes>(mine);
+  $(combine)
+//%   end
+//%   if shared then
+  if (shares > 1) { // blocks that have an output each
+    if (threadIdx.x == 0) partials[blockIdx.x] = mine[0];
+    if (!is_last_block(&workspace[tile], shares)) return;
+    // the last block combines what all have left
+    mine[0] = identity();
+#pragma unroll 4
+    for (int other = threadIdx.x; other < shares; other += kThreads)
+      mine[0] = combine(mine[0], load_from_l2(&partials[other * tiles + tile]));
+    $(combine)
+  }
 //%   end
 //%   if outputs > 1 then
 #pragma unroll

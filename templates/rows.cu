@@ -7,7 +7,7 @@ $(step.definitions)
 //%   end
 //% end
 $(kit.comment(doc))
-$(g:head(threads, cluster)) {
+$(g:head(bounds, cluster)) {
   constexpr int kThreads = $(threads);
   constexpr int kLanes = $(lanes); // threads that have a $(line)
 //% if vec > 1 then
@@ -27,7 +27,8 @@ $(g:head(threads, cluster)) {
   const long long $(index_name) = blockIdx.x / kBlocks;
 //% elseif chosen then
   // lanes that have a row: a power of two, so many that each has work
-  const int log_lanes = log2_between<$(least), kLanes>($(shares)), lanes = 1 << log_lanes;
+  const int log_lanes = $(log_lanes);
+  const int lanes = 1 << log_lanes;
   const int lane = threadIdx.x & (lanes - 1);
   const long long $(index_name) =
       blockIdx.x * (long long)(kThreads >> log_lanes) + (threadIdx.x >> log_lanes);

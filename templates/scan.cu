@@ -34,14 +34,14 @@ $(g:head(threads)) {
 //% if look_back then
   __shared__ __align__(16) partial tiles_before; // what they come to
 //% if in_tile then
-  $(kit.each(streams, "__shared__ __align__(16) {type} {name}[kItems][kThreads];"))
+  $(kit.each(streams, "__shared__ __align__(128) {type} {name}[kItems][kThreads];"))
 //% end
   // a block has a tile; which one follows from the order in which blocks begin
   unsigned long long *const counter = reinterpret_cast<unsigned long long *>(workspace);
   const ticket taken = take_ticket(counter);
   const unsigned int tiles = (unsigned int)((n_elements + kTile - 1) / kTile);
-  const unsigned int tile = taken.tile % tiles, lane = threadIdx.x;
   const long long row_index = taken.tile / tiles;
+  const unsigned int tile = taken.tile - (unsigned int)row_index * tiles, lane = threadIdx.x;
   unsigned long long *const nodes =
       counter + kNodesAt + row_index * tree_nodes(tiles) * (sizeof(partial) / 4);
 //% else
@@ -53,13 +53,14 @@ $(g:head(threads)) {
   partial before = identity(); // what the tiles before come to
 //% end
 
+  // of the thread's first $(vec > 1 and "vector" or "element") in a tile
+  const int offset = $(offset);
+
   // One tile: all loads before the first use. whole: it lies inside the $(line), which is there.
   const auto scan_tile = [&](long long first, bool whole) {
 //% if not look_back then
     const bool is_row = whole || row_index < n_rows;
 //% end
-    // the thread's first $(vec > 1 and "vector" or "element")
-    const long long first_$(along) = $(first_place);
 //% if not in_tile then
     $(kit.each(streams, "{type} {name}[kItems] = {};"))
 //% end

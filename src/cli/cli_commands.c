@@ -210,9 +210,9 @@ const cli_command cli_commands[] = {
         .words = "FILE.cu",
         .min_words = 1,
         .max_words = 1,
-        .options = LAUNCHES | CLI_BIT(ARCH) | CLI_BIT(COALESCING) | CLI_BIT(CSV) | CLI_BIT(BY) |
-                   CLI_BIT(THREADS) | CLI_BIT(INCLUDE) | CLI_BIT(DEFINE) | CLI_BIT(NVRTC) |
-                   CLI_BIT(OUT),
+        .options = LAUNCHES | CLI_BIT(ARCH) | CLI_BIT(COMPILER) | CLI_BIT(COALESCING) |
+                   CLI_BIT(CSV) | CLI_BIT(BY) | CLI_BIT(THREADS) | CLI_BIT(INCLUDE) |
+                   CLI_BIT(DEFINE) | CLI_BIT(NVRTC) | CLI_BIT(OUT),
         .run = cli_count,
         .doc = "what the launches of any CUDA file do to memory",
         .details =
@@ -229,8 +229,9 @@ const cli_command cli_commands[] = {
         .words = "FILE.cu",
         .min_words = 1,
         .max_words = 1,
-        .options = LAUNCHES | CLI_BIT(ARCH) | CLI_BIT(INCLUDE) | CLI_BIT(DEFINE) | CLI_BIT(NVRTC) |
-                   CLI_BIT(FORMAT) | CLI_BIT(LIMITS) | CLI_BIT(WRITE_LIMITS) | CLI_BIT(OUT),
+        .options = LAUNCHES | CLI_BIT(ARCH) | CLI_BIT(COMPILER) | CLI_BIT(INCLUDE) |
+                   CLI_BIT(DEFINE) | CLI_BIT(NVRTC) | CLI_BIT(FORMAT) | CLI_BIT(LIMITS) |
+                   CLI_BIT(WRITE_LIMITS) | CLI_BIT(OUT),
         .run = cli_sanitize,
         .doc = "races, undefined values and bad accesses in the launches of any CUDA file",
         .details =
@@ -250,9 +251,9 @@ const cli_command cli_commands[] = {
         .options = LAUNCHES | CLI_BIT(PICK) | CLI_BIT(SIZE) | CLI_BIT(ADD_SIZE) | CLI_BIT(PARAM) |
                    CLI_BIT(STRATEGIES) | CLI_BIT(HTML) | CLI_BIT(BASELINE) | CLI_BIT(SECTION) |
                    CLI_BIT(COUNTERS) | CLI_BIT(METRICS) | CLI_BIT(REQUESTS) | CLI_BIT(CSV) |
-                   CLI_BIT(DEVICE) | CLI_BIT(ARCH) | CLI_BIT(TOP) | CLI_BIT(THREADS) |
-                   CLI_BIT(INCLUDE) | CLI_BIT(DEFINE) | CLI_BIT(NVRTC) | CLI_BIT(CLOCK) |
-                   CLI_BIT(OUT),
+                   CLI_BIT(DEVICE) | CLI_BIT(ARCH) | CLI_BIT(COMPILER) | CLI_BIT(TOP) |
+                   CLI_BIT(THREADS) | CLI_BIT(INCLUDE) | CLI_BIT(DEFINE) | CLI_BIT(NVRTC) |
+                   CLI_BIT(CLOCK) | CLI_BIT(OUT),
         .run = cli_profile,
         .doc = "where a kernel wastes memory accesses, and what to try",
         .details =

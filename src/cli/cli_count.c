@@ -169,8 +169,8 @@ static json_t *report_json(const cli_args *args, const sct_count_report *report)
   for (int i = 0; i < report->n_rows; i++) {
     json_array_append_new(cases, row_json(args, &report->rows[i]));
   }
-  return json_pack("{s:s, s:o, s:s, s:i, s:i, s:o}", "version", SCT_VERSION, "file",
-                   sct_json_string(args->words[0]), "arch",
+  return json_pack("{s:s, s:o, s:s, s:s, s:i, s:i, s:o}", "version", SCT_VERSION, "file",
+                   sct_json_string(args->words[0]), "compiler", sct_count_compiler(report), "arch",
                    args->arch ? args->arch : CLI_DEFAULT_ARCH, "exit_code",
                    report->n_failed > 0 ? sct_exit_code(SCT_ENOTVERIFIED) : 0, "failed",
                    report->n_failed, "cases", cases);
@@ -195,6 +195,10 @@ static const char *const *compiler_options(sct_arena *arena, const cli_args *arg
     }
   }
   return options;
+}
+
+bool cli_count_takes(const char *path) {
+  return sct_has_suffix(path, ".cu") || sct_compile_holds_ptx(path);
 }
 
 sct_status cli_count_read(sct_count_manifest *out, const cli_args *args, sct_error *err) {
@@ -241,9 +245,14 @@ sct_status cli_count_run(sct_count_report *out, const sct_count_manifest *manife
   if (args->coalescing != NULL) {
     SCT_TRY(sct_ptx_coalescing_find(&coalescing, args->coalescing, err));
   }
+  sct_compile_with with = SCT_COMPILE_ANY;
+  if (args->compiler != NULL) {
+    SCT_TRY(sct_compile_with_find(&with, args->compiler, err));
+  }
   const sct_count_opts opts = {.file = args->words[0],
                                .arch = args->arch ? args->arch : CLI_DEFAULT_ARCH,
                                .extra = compiler_options(&arena, args),
+                               .with = with,
                                .threads = args->threads,
                                .coalescing = coalescing,
                                .device = want.device,
@@ -273,6 +282,10 @@ static bool first_to_say(const sct_count_report *report, int row) {
 /* Why cases failed, and once a kernel why its counts are approximate. */
 void cli_count_problems(const cli_args *args, const sct_count_report *report) {
   fflush(stdout);
+  if (report->by) {
+    cli_note(args, "sectile: compiled by %s%s%s", report->by,
+             report->why ? ", as NVRTC says: " : "", report->why ? report->why : "");
+  }
   for (int i = 0; i < report->n_rows; i++) {
     const sct_count_row *row = &report->rows[i];
     if (row->problem != NULL) {

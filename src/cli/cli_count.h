@@ -8,6 +8,8 @@
 /* The launches of --cases, or that of --kernel, --grid, --block, --shared and --arg. Checks --out
  * against what is read. */
 sct_status cli_count_read(sct_count_manifest *out, const cli_args *args, sct_error *err);
+/* Is the word of a command a CUDA file, or one with PTX in it? */
+bool cli_count_takes(const char *path);
 /* What a run is to find, as sct_count_opts has it. */
 typedef struct cli_count_want {
   bool per_instruction;

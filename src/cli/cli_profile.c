@@ -347,6 +347,6 @@ sct_status cli_profile(const cli_args *given, sct_error *err) {
   SCT_TRY(check_options(&args, err));
   SCT_TRY(find_device(&device, &args, arch, err));
   SCT_TRY(args.baseline ? cli_baseline_read(&baseline, args.baseline, err) : SCT_OK);
-  return sct_has_suffix(args.words[0], ".cu") ? profile_file(&args, &device, baseline, err)
-                                              : cli_profile_spec(&args, &device, baseline, err);
+  return cli_count_takes(args.words[0]) ? profile_file(&args, &device, baseline, err)
+                                        : cli_profile_spec(&args, &device, baseline, err);
 }

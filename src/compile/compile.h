@@ -23,6 +23,16 @@ int sct_compile_worker_main(int argc, char **argv);
 
 typedef struct sct_compiler sct_compiler;
 
+/* What compiles whole files. */
+typedef enum sct_compile_with {
+  SCT_COMPILE_NVRTC,     /* the file as it stands */
+  SCT_COMPILE_STAND_INS, /* NVRTC without the host's functions, with empty headers of the host */
+  SCT_COMPILE_NVCC,      /* of $CUDA_HOME, $CUDA_PATH, $PATH or /usr/local/cuda */
+  SCT_COMPILE_ANY        /* NVRTC if it takes the file; else nvcc if there is one; else stand-ins */
+} sct_compile_with;
+/* "nvrtc", "stand-ins", "nvcc", "any". SCT_EUSAGE with the nearest. */
+sct_status sct_compile_with_find(sct_compile_with *out, const char *name, sct_error *err);
+
 typedef struct sct_compile_opts {
   const char *arch;      /* "sm_90" */
   int threads;           /* worker processes; 0: number of cores */
@@ -36,6 +46,7 @@ typedef struct sct_compile_opts {
   int64_t limit_ns;         /* for compiling one program; 0: 60 s */
   int64_t memory_bytes;     /* address space of a worker; 0: 4 GiB */
   const char *program;      /* path of the worker's binary; NULL: this one */
+  sct_compile_with with;    /* for whole files */
 } sct_compile_opts;
 
 /* A source with preprocessor directives other than #pragma is compiled in a program of its own, as
@@ -160,7 +171,11 @@ int sct_cubin_registers(const void *cubin, size_t bytes, const char *entry);
  * toolkit's
  * (`include` and `include/cccl`, next to the library of NVRTC or in $CUDA_HOME, $CUDA_PATH,
  * /usr/local/cuda). Headers of the standard library that libcu++ has (<cstdint>, <limits>, ...; see
- * compile_headers.def) stand for those, with namespace std. */
+ * compile_headers.def) stand for those, with namespace std; others of the host are empty. Of
+ * <cub/cub.cuh> NVRTC gets the parts for blocks and warps.
+ *
+ * NVRTC takes device code alone. A file that it refuses because of its host code goes to nvcc, or,
+ * where there is none, to NVRTC again without the functions of the host. */
 typedef struct sct_compile_file {
   const char *path;           /* stands in messages and line information as given */
   const char *const *kernels; /* [n_kernels] as a C++ expression names them: "axpy",
@@ -173,7 +188,9 @@ typedef struct sct_compile_file {
 
 typedef struct sct_compiled_file {
   bool ok;
-  char *log;      /* when !ok: NVRTC's messages, "FILE:12: error: ..." */
+  char *by;       /* "nvcc 13.0"; NULL: NVRTC has taken the file as it stands */
+  char *why;      /* with `by`: what NVRTC says of the file; NULL: it was not asked */
+  char *log;      /* when !ok: the compiler's messages, "FILE:12: error: ..." */
   int unknown;    /* when !ok: index of a name that means nothing in the file; -1: something else */
   char **entries; /* [n_entries] lowered names of the kernels in PTX and cubin */
   int n_entries;
@@ -183,12 +200,28 @@ typedef struct sct_compiled_file {
   struct sct_compile_object *object; /* private */
 } sct_compiled_file;
 
-/* Compiles one file in a worker; nothing goes through the cache. `out` need not be
+/* Compiles one file, with NVRTC in a worker; nothing goes through the cache. `out` need not be
  * initialised; free it with sct_compiled_file_free, after an error too. Source that does not
  * compile has ok == false and is no error. SCT_EIO: the file cannot be read; SCT_EUSAGE: NVRTC
  * refuses an option of `extra`. */
 sct_status sct_compiler_file(sct_compiler *compiler, sct_compiled_file *out,
                              const sct_compile_file *file, sct_error *err);
+
+/* ---- files that hold PTX ---- */
+
+/* Is the file PTX, or may have it in it: a cubin with line information, a fatbin, an object or a
+ * program? By its contents. */
+bool sct_compile_holds_ptx(const char *path);
+/* "ns::copy<float,4>" of a mangled name, without blanks; false: it is none, or the C++ library is
+ * not there that knows. */
+bool sct_compile_demangle(sct_str *out, const char *entry);
+/* Takes its PTX as the result of compiling the file: that with one of file->kernels in it, else
+ * that of the newest architecture. Machine code is that of the file, else what ptxas makes of the
+ * PTX for its own target or the newer `arch`; cubin_bytes 0: there is none, and `why` says why.
+ * Entries are not looked up. Free with sct_compiled_file_free, after an error too. SCT_ESPEC: there
+ * is no PTX in it; SCT_EIO. */
+sct_status sct_compile_ptx(sct_compiled_file *out, const sct_compile_file *file, const char *arch,
+                           sct_error *err);
 void sct_compiled_file_free(sct_compiled_file *result);
 
 #endif

@@ -31,9 +31,12 @@ static void set_options(sct_compiler *compiler, const sct_compile_opts *opts) {
     add_option(compiler, fixed[i]);
   }
   add_option(compiler, arch);
+  const int n_fixed = compiler->n_options;
+  (void)snprintf(compiler->arch, sizeof(compiler->arch), "%s", opts->arch);
   for (int i = 0; opts->extra != NULL && opts->extra[i] != NULL; ++i) {
     add_option(compiler, opts->extra[i]);
   }
+  compiler->n_extra = compiler->n_options - n_fixed;
 }
 
 /* ---- asking one worker, and waiting for it */
@@ -79,6 +82,7 @@ static void set_limits(sct_compiler *compiler, const sct_compile_opts *opts) {
   compiler->memory_bytes = opts->memory_bytes > 0 ? opts->memory_bytes : DEFAULT_MEMORY_BYTES;
   compiler->n_places = opts->n_places > 1 ? opts->n_places : 1;
   compiler->place = opts->place > 0 ? opts->place % compiler->n_places : 0;
+  compiler->with = opts->with;
   compiler->program = opts->program != NULL ? sct_strdup(opts->program) : NULL;
 }
 
@@ -154,6 +158,15 @@ void sct_compiled_free(sct_compiled *result) {
 
 /* ---- whole files */
 
+sct_status sct_compile_with_find(sct_compile_with *out, const char *name, sct_error *err) {
+  static const char *const names[] = {"nvrtc", "stand-ins", "nvcc", "any"};
+  int k = 0;
+  SCT_TRY(sct_names_choose(&k, SCT_NAMES(names, SCT_COUNT(names)), name, err, "no compiler '%s'",
+                           name));
+  *out = (sct_compile_with)k;
+  return SCT_OK;
+}
+
 static void fail_file(sct_compiled_file *out, const sct_compile_file *file,
                       const sct_compile_end *end) {
   sct_str text = {0};
@@ -161,14 +174,18 @@ static void fail_file(sct_compiled_file *out, const sct_compile_file *file,
   out->log = text.data;
 }
 
-sct_status sct_compiler_file(sct_compiler *compiler, sct_compiled_file *out,
-                             const sct_compile_file *file, sct_error *err) {
+static sct_status with_nvrtc(sct_compiler *compiler, sct_compiled_file *out,
+                             const sct_compile_file *file, bool stand_ins, sct_error *err) {
   sct_compile_worker *const w = &compiler->workers[0];
   sct_compile_end end = {.failure = SCT_COMPILE_NONE};
   memset(out, 0, sizeof(*out));
   out->unknown = -1;
-  const sct_ask_file request = {sct_compile_job_of(compiler), file->path, file->kernels,
-                                file->n_kernels, file->text};
+  const sct_ask_file request = {sct_compile_job_of(compiler),
+                                file->path,
+                                file->kernels,
+                                file->n_kernels,
+                                file->text,
+                                stand_ins};
   for (int attempt = 0; attempt < 2; ++attempt) {
     SCT_TRY(sct_compile_worker_ready(compiler, w, attempt > 0, err));
     sct_wire_clear(&compiler->wire);
@@ -184,4 +201,92 @@ sct_status sct_compiler_file(sct_compiler *compiler, sct_compiled_file *out,
   }
   fail_file(out, file, &end);
   return SCT_OK;
+}
+
+/* Compiled, but for a name that means nothing. */
+static bool is_taken(const sct_compiled_file *out) {
+  return out->ok || (out->log && out->unknown >= 0);
+}
+
+/* May it be the file's host code that NVRTC does not take? */
+static bool has_host_code(const sct_compile_file *file, const char *log) {
+  SCT_SCOPED(sct_str) source = {0}, device = {0};
+  sct_error ignored;
+  if (strstr(log, "cannot open source file") || strstr(log, "not allowed in JIT mode")) {
+    return true;
+  }
+  if (file->text == NULL && sct_file_read(&source, file->path, &ignored) != SCT_OK) {
+    return false;
+  }
+  const char *const text = file->text ? file->text : sct_str_c(&source);
+  sct_compile_without_host(&device, text);
+  return strcmp(text, sct_str_c(&device)) != 0;
+}
+
+/* Why another has taken the file. */
+static void say_why(sct_compiled_file *out, const char *log) {
+  static const char word[] = "error: ";
+  const char *const at = strstr(log, word);
+  const char *const why = at ? at + sizeof(word) - 1 : log;
+  sct_str text = {0};
+  sct_str_append_n(&text, why, strcspn(why, "\n"));
+  out->why = text.data;
+}
+
+static sct_status with_stand_ins(sct_compiler *compiler, sct_compiled_file *out,
+                                 const sct_compile_file *file, sct_error *err) {
+  sct_str text = {0};
+  SCT_TRY(with_nvrtc(compiler, out, file, true, err));
+  sct_str_printf(&text, "nvrtc %s without host code", compiler->about.version);
+  out->by = text.data;
+  return SCT_OK;
+}
+
+static sct_status with_any(sct_compiler *compiler, sct_compiled_file *out,
+                           const sct_compile_file *file, sct_error *err) {
+  sct_error ignored;
+  SCT_SCOPED(sct_compiled_file) first = {0};
+  SCT_TRY(with_nvrtc(compiler, out, file, false, err));
+  if (is_taken(out)) {
+    return SCT_OK;
+  }
+  first = *out;
+  const bool host = has_host_code(file, first.log);
+  const bool any = sct_compile_nvcc(compiler, out, file, &ignored) == SCT_OK;
+  if (is_taken(out)) {
+    compiler->with = SCT_COMPILE_NVCC;
+    say_why(out, first.log);
+    return SCT_OK;
+  }
+  SCT_SCOPED(sct_compiled_file) second = *out;
+  *out = (sct_compiled_file){0};
+  if (host) {
+    SCT_TRY(with_stand_ins(compiler, out, file, err));
+  }
+  if (out->ok || (is_taken(out) && !strstr(first.log, "cannot open source file"))) {
+    compiler->with = SCT_COMPILE_STAND_INS;
+    say_why(out, first.log);
+    return SCT_OK;
+  }
+  sct_compiled_file_free(out);
+  const bool lacks = any && strstr(second.log, "No such file or directory");
+  sct_compiled_file *const said = host && any && !lacks ? &second : &first; /* what is to mend */
+  *out = *said;
+  *said = (sct_compiled_file){0};
+  return SCT_OK;
+}
+
+sct_status sct_compiler_file(sct_compiler *compiler, sct_compiled_file *out,
+                             const sct_compile_file *file, sct_error *err) {
+  switch (compiler->with) {
+  case SCT_COMPILE_NVRTC:
+    return with_nvrtc(compiler, out, file, false, err);
+  case SCT_COMPILE_STAND_INS:
+    return with_stand_ins(compiler, out, file, err);
+  case SCT_COMPILE_NVCC:
+    return sct_compile_nvcc(compiler, out, file, err);
+  case SCT_COMPILE_ANY:
+    break;
+  }
+  return with_any(compiler, out, file, err);
 }

@@ -215,6 +215,23 @@ static const char *symbol_name(const elf_view *view, uint32_t index) {
 }
 
 /* Records of .nv.info with this attribute hold the numbers of a symbol and of its registers. */
+bool sct_compile_elf_section(const void *cubin, size_t bytes, const char *name,
+                             const unsigned char **data, size_t *n) {
+  elf_view view;
+  elf_section s;
+  if (!open_elf(&view, cubin, bytes)) {
+    return false;
+  }
+  for (int i = 0; i < view.n_sections; ++i) {
+    if (section(&view, i, &s) && strcmp(s.name, name) == 0) {
+      *data = s.data;
+      *n = s.bytes;
+      return true;
+    }
+  }
+  return false;
+}
+
 int sct_cubin_registers(const void *cubin, size_t bytes, const char *entry) {
   enum { FORMAT_SIZED = 4, REGCOUNT = 0x2f, HEADER_BYTES = 4 };
   elf_view view;

@@ -8,17 +8,43 @@
 
 /* ---- headers that NVRTC does not have */
 
+#define MACROS_FILE "sct_macros.h"
 #define FROM_LIBCUXX(file)                                                                         \
-  "#pragma once\n#include <" file ">\nnamespace std { using namespace cuda::std; }\n"
+  "#pragma once\n#include \"" MACROS_FILE "\"\n#include <" file ">\n"                              \
+  "namespace cuda { namespace std {} }\nnamespace std { using namespace cuda::std; }\n"
+
+/* Macros of <float.h> and <math.h>, which NVRTC has not. */
+#define MACRO(name, value) "#ifndef " #name "\n#define " #name " " #value "\n#endif\n"
+static const char macros[] =
+#include "compile/compile_macros.def"
+    ;
+#undef MACRO
+
+/* For code that names the namespace. */
+#define EMPTY "#pragma once\nnamespace std {}\n"
+
+/* The parts of CUB that NVRTC takes, as <cub/cub.cuh> has them for device code; not every release
+ * has each. */
+#define CUB_PART(file) "#if __has_include(<cub/" file ">)\n#include <cub/" file ">\n#endif\n"
+static const char cub_parts[] = "#pragma once\n"
+#include "compile/compile_cub.def"
+    ;
+#undef CUB_PART
+
+#define MAX_MISSING 32
 
 static const char *const header_names[] = {
+    "cub/cub.cuh",
+    MACROS_FILE,
 #define SCT_COMPILE_HEADER(name, from) name,
 #include "compile/compile_headers.def"
 #undef SCT_COMPILE_HEADER
 };
 
 static const char *const header_texts[] = {
-#define SCT_COMPILE_HEADER(name, from) sizeof(from) > 1 ? FROM_LIBCUXX(from) : "#pragma once\n",
+    cub_parts,
+    macros,
+#define SCT_COMPILE_HEADER(name, from) sizeof(from) > 1 ? FROM_LIBCUXX(from) : EMPTY,
 #include "compile/compile_headers.def"
 #undef SCT_COMPILE_HEADER
 };
@@ -110,6 +136,33 @@ static void add_headers(sct_compile_input *in) {
   in->n_headers = SCT_COUNT(header_names);
 }
 
+/* Headers that were not found, in the place of which empty ones are put. */
+typedef struct missing {
+  const char *names[SCT_COUNT(header_names) + MAX_MISSING],
+      *texts[SCT_COUNT(header_names) + MAX_MISSING];
+  int n;
+  sct_arena arena;
+} missing;
+
+/* Adds the header that the log names; false: it names none, or there are too many. */
+static bool add_missing(missing *m, sct_compile_input *in, const char *log) {
+  static const char word[] = "cannot open source file \"";
+  const char *const at = strstr(log, word);
+  if (at == NULL || m->n == MAX_MISSING) {
+    return false;
+  }
+  memcpy(m->names, header_names, sizeof(header_names));
+  memcpy(m->texts, header_texts, sizeof(header_texts));
+  const char *const name = at + sizeof(word) - 1;
+  const int k = SCT_COUNT(header_names) + m->n++;
+  m->names[k] = sct_arena_strndup(&m->arena, name, strcspn(name, "\""));
+  m->texts[k] = EMPTY;
+  in->headers = m->texts;
+  in->header_names = m->names;
+  in->n_headers = k + 1;
+  return true;
+}
+
 sct_status sct_compile_foreign(const sct_compile_engine *engine, sct_compile_build *b,
                                const sct_compile_input *unit, sct_error *err) {
   option_list options = {0};
@@ -192,8 +245,9 @@ static void explain(const sct_compile_engine *engine, sct_compiled_file *out, sc
 }
 
 sct_status sct_compile_whole(sct_compile_engine *engine, sct_compiled_file *out,
-                             const sct_compile_file *file, sct_error *err) {
-  SCT_SCOPED(sct_str) source = {0}, directory = {0};
+                             const sct_compile_file *file, bool stand_ins, sct_error *err) {
+  SCT_SCOPED(sct_str) source = {0}, directory = {0}, device = {0};
+  missing empty = {0};
   option_list options = {0};
   sct_compile_build b = {0};
   sct_compile_input in = {0};
@@ -207,7 +261,10 @@ sct_status sct_compile_whole(sct_compile_engine *engine, sct_compiled_file *out,
   } else {
     SCT_TRY_DONE(sct_file_read(&source, file->path, err));
   }
-  in = (sct_compile_input){.source = sct_str_c(&source),
+  if (stand_ins) {
+    sct_compile_without_host(&device, sct_str_c(&source));
+  }
+  in = (sct_compile_input){.source = sct_str_c(stand_ins ? &device : &source),
                            .name = file->path,
                            .expressions = file->kernels,
                            .n_expressions = file->n_kernels,
@@ -216,6 +273,10 @@ sct_status sct_compile_whole(sct_compile_engine *engine, sct_compiled_file *out,
                            .deadline_ns = engine->deadline_ns};
   add_headers(&in);
   SCT_TRY_DONE(sct_compile_build_run(&engine->nvrtc, &b, &in, err));
+  while (stand_ins && sct_compile_build_failed(&b) && add_missing(&empty, &in, sct_str_c(&b.log))) {
+    sct_compile_build_free(&engine->nvrtc, &b);
+    SCT_TRY_DONE(sct_compile_build_run(&engine->nvrtc, &b, &in, err));
+  }
   if (b.result == NVRTC_SUCCESS) {
     status = collect(engine, out, &b, file, err);
   } else if (sct_compile_build_failed(&b)) {
@@ -227,6 +288,7 @@ done:
   sct_compile_build_free(&engine->nvrtc, &b);
   sct_free(options.items);
   sct_arena_free(&options.arena);
+  sct_arena_free(&empty.arena);
   return status;
 }
 
@@ -236,6 +298,8 @@ void sct_compiled_file_free(sct_compiled_file *result) {
   }
   sct_free(result->entries);
   sct_free(result->log);
+  sct_free(result->by);
+  sct_free(result->why);
   sct_compile_object_release(result->object);
   memset(result, 0, sizeof(*result));
 }

@@ -175,9 +175,20 @@ sct_status sct_compile_group(sct_compile_engine *engine, sct_compile_item **unit
  * (compile_file.c). */
 sct_status sct_compile_foreign(const sct_compile_engine *engine, sct_compile_build *b,
                                const sct_compile_input *unit, sct_error *err);
-/* Compiles a file (compile_file.c). */
+/* Compiles a file (compile_file.c); `stand_ins`: without the host's functions, and with empty
+ * headers for those that are not found. */
 sct_status sct_compile_whole(sct_compile_engine *engine, sct_compiled_file *out,
-                             const sct_compile_file *file, sct_error *err);
+                             const sct_compile_file *file, bool stand_ins, sct_error *err);
+/* Appends the source with blanks in place of the host's functions (compile_host.c). */
+void sct_compile_without_host(sct_str *out, const char *source);
+/* Compiles a file with nvcc, in this process' children (compile_nvcc.c). SCT_ENVRTC: there is none.
+ */
+/* A directory for what another program leaves, and its removal with all files in it. */
+sct_status sct_compile_scratch_new(sct_str *out, sct_error *err);
+void sct_compile_scratch_free(const char *path);
+bool sct_compile_find_tool(sct_str *out, const char *name); /* of the toolkit, by its path */
+sct_status sct_compile_nvcc(sct_compiler *compiler, sct_compiled_file *out,
+                            const sct_compile_file *file, sct_error *err);
 
 /* ---- messages between parent and worker (compile_wire.c); both write and read them */
 
@@ -235,6 +246,9 @@ struct sct_compiler {
   int n_options;
   int n_workers, batch;
   int place, n_places;
+  sct_compile_with with; /* for files; what has taken one is asked first for the next */
+  int n_extra;           /* of the options, the last ones: the caller's */
+  char arch[24];
   int64_t limit_ns, memory_bytes;
   char *program; /* NULL: this one */
   sct_compile_cache cache;
@@ -292,6 +306,9 @@ typedef struct sct_compile_text {
   int sm; /* 90 of sm_90 */
 } sct_compile_text;
 
+/* A section of a cubin by its name; false: there is none. */
+bool sct_compile_elf_section(const void *cubin, size_t bytes, const char *name,
+                             const unsigned char **data, size_t *n);
 /* false: no sound cubin. */
 bool sct_compile_elf_text(sct_compile_text *out, const void *cubin, size_t bytes,
                           const char *entry);

@@ -146,7 +146,7 @@ static sct_status serve_file(state *s, sct_error *err) {
   begin_job(s, &ask.job);
   const sct_compile_file file = {ask.path, ask.kernels, (int)ask.n_kernels, ask.text};
   sct_compiled_file out = {.unknown = -1};
-  const sct_status status = sct_compile_whole(&s->engine, &out, &file, err);
+  const sct_status status = sct_compile_whole(&s->engine, &out, &file, ask.stand_ins, err);
   if (status == SCT_OK) {
     sct_compile_put_file(&s->out, &out);
   }

@@ -25,6 +25,7 @@
 #define SCT_COUNT_H
 
 #include "base/base.h"
+#include "compile/compile.h"
 #include "model/model.h"
 #include "ptx/ptx.h"
 
@@ -39,7 +40,8 @@ typedef struct sct_count_arg {
     SCT_COUNT_REAL,
     SCT_COUNT_STRUCT
   } kind;
-  int buffer;     /* index in the manifest's buffers */
+  int buffer;     /* index in the manifest's buffers; of a list: of one that holds it, for a
+                     parameter that is a pointer, -1: none */
   int64_t offset; /* bytes */
   int64_t integer;
   double real;
@@ -48,11 +50,20 @@ typedef struct sct_count_arg {
   int n_members;
 } sct_count_arg;
 
+/* What a variable of the file holds from a launch on, as cudaMemcpyToSymbol() has it. */
+typedef struct sct_count_setting {
+  const char *name;                  /* of the variable, as the source has it */
+  sct_count_arg value;               /* of the whole variable, if contents is NULL */
+  struct sct_count_buffer *contents; /* from its first byte on; bytes 0: as many as it has */
+} sct_count_setting;
+
 typedef struct sct_count_case {
   const char *name, *kernel;
   int64_t grid[3], block[3], shared_bytes;
   sct_count_arg *args;
   int n_args;
+  sct_count_setting *settings; /* before this launch */
+  int n_settings;
   int line; /* of the manifest, where the case begins */
 } sct_count_case;
 
@@ -64,13 +75,16 @@ typedef struct sct_count_buffer {
   int64_t below;       /* of random ones; 0: all there are */
   const uint8_t *held; /* of values and files: the first held_bytes bytes, which repeat */
   int64_t held_bytes;
-  bool used; /* by a case: others are not made */
+  const sct_count_arg *list; /* not NULL: these members, addresses among them */
+  bool used;                 /* by a case: others are not made */
 } sct_count_buffer;
 
 typedef struct sct_count_manifest {
   const char *path; /* for messages; NULL: given in parts */
   sct_count_case *cases;
   int n_cases;
+  sct_count_setting *settings; /* before the first launch */
+  int n_settings;
   const char *const *options; /* [n_options] of the compiler */
   int n_options;
   sct_count_buffer
@@ -104,6 +118,7 @@ typedef struct sct_count_opts {
   const char *file;              /* CUDA source */
   const char *arch;              /* "sm_90" */
   const char *const *extra;      /* further NVRTC options, NULL-terminated; NULL: none */
+  sct_compile_with with;         /* what compiles the file */
   const sct_device_desc *device; /* whose caches accesses run through; NULL: none */
   int threads;          /* host threads over which the blocks of a launch are spread; 0: one a
                            core, at most 16. Counts are the same for every number */
@@ -145,7 +160,9 @@ typedef struct sct_count_row {
 typedef struct sct_count_report {
   sct_count_row *rows; /* [n_rows] as in the manifest, which must outlive the report */
   int n_rows;
-  int n_failed;                      /* rows with a problem */
+  int n_failed;    /* rows with a problem */
+  const char *by;  /* what compiled the file; NULL: NVRTC, the file as it stands, or it is PTX */
+  const char *why; /* what NVRTC says of the file; NULL: it was not asked */
   struct sct_count_session *session; /* private */
 } sct_count_report;
 

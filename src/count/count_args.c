@@ -52,21 +52,20 @@ static bool encode_real(uint8_t *out, int64_t bytes, int type, double v, sct_str
     memcpy(out, &v, 8);
     return true;
   default:
-    sct_str_printf(why, "a number with a point for a parameter of %lld bytes", (long long)bytes);
+    sct_str_printf(why, "a number with a point for %lld bytes", (long long)bytes);
     return false;
   }
 }
 
 static bool encode_integer(uint8_t *out, int64_t bytes, int64_t v, sct_str *why) {
   if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) {
-    sct_str_printf(why, "a number for a parameter of %lld bytes; expected a list of its members",
+    sct_str_printf(why, "a number for %lld bytes; expected a list of its members",
                    (long long)bytes);
     return false;
   }
   const int64_t half = bytes < 8 ? INT64_C(1) << (8 * bytes - 1) : 0;
   if (bytes < 8 && (v < -half || v >= 2 * half)) {
-    sct_str_printf(why, "%lld does not fit the parameter's %lld bytes", (long long)v,
-                   (long long)bytes);
+    sct_str_printf(why, "%lld does not fit %lld bytes", (long long)v, (long long)bytes);
     return false;
   }
   memcpy(out, &v, (size_t)bytes); /* little-endian, as the GPU is */
@@ -75,7 +74,7 @@ static bool encode_integer(uint8_t *out, int64_t bytes, int64_t v, sct_str *why)
 
 static bool encode_address(uint8_t *out, int64_t bytes, uint64_t v, sct_str *why) {
   if (bytes != 8) {
-    sct_str_printf(why, "an address has 8 bytes, the parameter %lld", (long long)bytes);
+    sct_str_printf(why, "an address has 8 bytes, expected %lld", (long long)bytes);
     return false;
   }
   memcpy(out, &v, 8);
@@ -92,14 +91,13 @@ static int64_t member_bytes(const sct_count_arg *m) {
   return m->type >= 0 ? count_types[m->type].bytes : 4;
 }
 
-/* Size of a struct with members at their natural alignment, and that alignment. */
-static int64_t struct_bytes(const sct_count_arg *arg, int64_t *align) {
+int64_t count_struct_bytes(const sct_count_arg *arg, int64_t *align) {
   int64_t at = 0;
   *align = 1;
   for (int i = 0; i < arg->n_members; i++) {
     int64_t step = 1, bytes;
     if (arg->members[i].kind == SCT_COUNT_STRUCT) {
-      bytes = struct_bytes(&arg->members[i], &step);
+      bytes = count_struct_bytes(&arg->members[i], &step);
     } else {
       bytes = step = member_bytes(&arg->members[i]);
     }
@@ -109,23 +107,31 @@ static int64_t struct_bytes(const sct_count_arg *arg, int64_t *align) {
   return (at + *align - 1) / *align * *align;
 }
 
-static bool encode_struct(uint8_t *out, int64_t bytes, const sct_count_arg *arg,
+/* Members where the compiler has them, or at their natural alignment. */
+static bool encode_struct(uint8_t *out, const count_layout *to, const sct_count_arg *arg,
                           count_addresses *addresses, sct_str *why) {
   int64_t align, at = 0;
-  const int64_t packed = struct_bytes(arg, &align);
-  if (packed != bytes) {
-    sct_str_printf(why, "the struct's members take %lld bytes, the parameter has %lld",
-                   (long long)packed, (long long)bytes);
+  const int64_t packed = count_struct_bytes(arg, &align);
+  if (to->members == NULL && packed != to->bytes) {
+    sct_str_printf(why, "the struct's members take %lld bytes, expected %lld", (long long)packed,
+                   (long long)to->bytes);
     return false;
   }
   for (int i = 0; i < arg->n_members; i++) {
     const sct_count_arg *m = &arg->members[i];
     int64_t step = member_bytes(m), size = step;
     if (m->kind == SCT_COUNT_STRUCT) {
-      size = struct_bytes(m, &step);
+      size = count_struct_bytes(m, &step);
     }
     at = (at + step - 1) / step * step;
-    if (!count_encode(out + at, size, m, addresses, why)) {
+    const count_layout natural = {.offset = at, .bytes = size};
+    const count_layout *const place = to->members ? &to->members[i] : &natural;
+    if (place->offset + place->bytes > to->bytes) {
+      sct_str_printf(why, "member %d ends after the %lld bytes there are", i + 1,
+                     (long long)to->bytes);
+      return false;
+    }
+    if (!count_encode(out + place->offset, place, m, addresses, why)) {
       return false;
     }
     at += size;
@@ -133,11 +139,13 @@ static bool encode_struct(uint8_t *out, int64_t bytes, const sct_count_arg *arg,
   return true;
 }
 
-bool count_encode(uint8_t *out, int64_t bytes, const sct_count_arg *arg, count_addresses *addresses,
-                  sct_str *why) {
+bool count_encode(uint8_t *out, const count_layout *to, const sct_count_arg *arg,
+                  count_addresses *addresses, sct_str *why) {
+  const int64_t bytes = to->bytes;
+  const char number = to->number;
   memset(out, 0, (size_t)bytes);
   if (arg->type >= 0 && count_types[arg->type].bytes != bytes) {
-    sct_str_printf(why, "%s has %d bytes, the parameter %lld", count_types[arg->type].name,
+    sct_str_printf(why, "%s has %d bytes, expected %lld", count_types[arg->type].name,
                    count_types[arg->type].bytes, (long long)bytes);
     return false;
   }
@@ -149,11 +157,25 @@ bool count_encode(uint8_t *out, int64_t bytes, const sct_count_arg *arg, count_a
     addresses->pointers[addresses->n++] = (count_pointer){out, arg->buffer, arg->offset};
     return encode_address(out, bytes, addresses->of[arg->buffer] + (uint64_t)arg->offset, why);
   case SCT_COUNT_INTEGER:
-    return encode_integer(out, bytes, arg->integer, why);
+    return number == 'f' && arg->type < 0 ? encode_real(out, bytes, -1, (double)arg->integer, why)
+                                          : encode_integer(out, bytes, arg->integer, why);
   case SCT_COUNT_REAL:
+    if (number == 'i' && arg->type < 0) {
+      sct_str_printf(why, "a number with a point, expected a whole one of %lld bytes",
+                     (long long)bytes);
+      return false;
+    }
     return encode_real(out, bytes, arg->type, arg->real, why);
   case SCT_COUNT_STRUCT:
-    return encode_struct(out, bytes, arg, addresses, why);
+    if (number == 'i' && bytes == 8 && arg->buffer < 0) {
+      sct_str_append(why, "expected a buffer, or a list of buffers, null and {TYPE: number}");
+      return false;
+    }
+    if (number == 'i' && bytes == 8) {
+      const sct_count_arg list = {.kind = SCT_COUNT_BUFFER, .buffer = arg->buffer, .type = -1};
+      return count_encode(out, to, &list, addresses, why);
+    }
+    return encode_struct(out, to, arg, addresses, why);
   }
   return false;
 }

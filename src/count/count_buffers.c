@@ -60,6 +60,7 @@ static double real_of(const sct_count_buffer *b, uint32_t word) {
 static void *typed(const uint32_t *words, int64_t n, const sct_count_buffer *b) {
   const int bytes = count_types[b->type].bytes;
   uint8_t *const data = sct_alloc((size_t)(n * bytes));
+  const count_layout to = {.bytes = bytes};
   SCT_SCOPED(sct_str) ignored = {0};
   for (int64_t i = 0; i < n; i++) {
     const int64_t mask = bytes < 4 ? (INT64_C(1) << (8 * bytes)) - 1 : UINT32_MAX;
@@ -68,7 +69,7 @@ static void *typed(const uint32_t *words, int64_t n, const sct_count_buffer *b) 
                                  .type = b->type,
                                  .integer = words[i] & mask,
                                  .real = real_of(b, words[i])};
-    (void)count_encode(data + i * bytes, bytes, &value, NULL, &ignored);
+    (void)count_encode(data + i * bytes, &to, &value, NULL, &ignored);
   }
   return data;
 }
@@ -112,6 +113,18 @@ static sct_status add_buffer(sct_ptx_memory *memory, uint64_t *address, const sc
   return status;
 }
 
+/* Members of a list, once all addresses are known. Their types have the sizes that were summed. */
+static void fill_list(sct_ptx_memory *memory, uint64_t *address, int i, const sct_count_buffer *b) {
+  count_addresses known = {.of = address};
+  SCT_SCOPED(sct_str) ignored = {0};
+  uint8_t *const data = sct_alloc((size_t)b->bytes);
+  const count_layout to = {.bytes = b->bytes};
+  (void)count_encode(data, &to, b->list, &known, &ignored);
+  sct_ptx_memory_reset(memory, address[i], data);
+  sct_free(known.pointers);
+  sct_free(data);
+}
+
 sct_status count_memory_new(sct_ptx_memory **out, uint64_t *address,
                             const sct_count_manifest *manifest, sct_error *err) {
   sct_ptx_memory_new(out);
@@ -124,6 +137,11 @@ sct_status count_memory_new(sct_ptx_memory **out, uint64_t *address,
       sct_ptx_memory_free(*out);
       *out = NULL;
       return status;
+    }
+  }
+  for (int i = 0; i < manifest->n_buffers; i++) {
+    if (manifest->buffers[i].used && manifest->buffers[i].list) {
+      fill_list(*out, address, i, &manifest->buffers[i]);
     }
   }
   return SCT_OK;

@@ -25,7 +25,8 @@ static json_t *shape_of(const char *text) {
 /* Numbers, lists and objects as in a manifest; any other word is a buffer. NULL: none of these. */
 static json_t *value_of(const char *text) {
   const bool word = isalpha((unsigned char)text[0]) || text[0] == '_';
-  return word && strcmp(text, "null") != 0
+  return word && strcmp(text, "null") != 0 && strcmp(text, "true") != 0 &&
+                 strcmp(text, "false") != 0
              ? sct_json_string(text)
              : json_loads(text, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
 }

@@ -14,6 +14,7 @@ static int64_t element_bytes(const sct_count_buffer *b) {
 /* A number as an element: of a buffer without a type as i32, u32 or f32. */
 static bool encode(uint8_t *out, const sct_count_buffer *b, const json_t *number, sct_str *why) {
   const bool real = b->type < 0 ? json_is_real(number) : count_types[b->type].real;
+  const count_layout to = {.bytes = element_bytes(b)};
   const bool good = real ? json_is_number(number) : json_is_integer(number);
   const sct_count_arg value = {.kind = real ? SCT_COUNT_REAL : SCT_COUNT_INTEGER,
                                .type = b->type,
@@ -22,7 +23,7 @@ static bool encode(uint8_t *out, const sct_count_buffer *b, const json_t *number
   if (!good) {
     sct_str_printf(why, "values: expected %s", real ? "numbers" : "whole numbers");
   }
-  return good && count_encode(out, element_bytes(b), &value, NULL, why);
+  return good && count_encode(out, &to, &value, NULL, why);
 }
 
 static bool read_values(sct_count_buffer *b, sct_arena *arena, const json_t *list, sct_str *why) {

@@ -37,10 +37,20 @@ typedef struct count_addresses {
   size_t n, cap;
 } count_addresses;
 
-/* Writes an argument for a parameter of `bytes` bytes. On failure `why` receives a sentence without
- * the place. */
-bool count_encode(uint8_t *out, int64_t bytes, const sct_count_arg *arg, count_addresses *addresses,
-                  sct_str *why);
+/* Where a value lies in a parameter, or an element. */
+typedef struct count_layout {
+  int64_t offset, bytes;
+  char number;                  /* as in sct_ptx_param */
+  struct count_layout *members; /* of a struct or an array, as many as were given; NULL: at their
+                                   natural alignment */
+} count_layout;
+
+/* Writes an argument; the offset is not looked at. On failure `why` receives a sentence without the
+ * place. */
+bool count_encode(uint8_t *out, const count_layout *to, const sct_count_arg *arg,
+                  count_addresses *addresses, sct_str *why);
+/* Bytes of a list of members at their natural alignment, and that alignment. */
+int64_t count_struct_bytes(const sct_count_arg *arg, int64_t *align);
 
 /* ---- buffers (count_buffers.c) */
 
@@ -91,17 +101,93 @@ struct sct_count_session {
   const char **entries;   /* of the kernels, in PTX and cubin; NULL: not known yet */
   sct_ptx_module *module; /* of `compiled`; where a name is unknown, of the file without names */
   sct_ptx_memory *memory;
-  const void ***args; /* [n_cases] values of the parameters */
+  const void ***args;        /* [n_cases] values of the parameters */
+  struct ptx_buf *variables; /* NULL: no launch has made them yet */
   count_addresses addresses;
+  struct count_asked *asked; /* what the compiler has answered (count_ask.c) */
   int threads;
 };
 
+/* ---- variables (count_variables.c) */
+
+/* A setting as bytes of a variable of the module. */
+typedef struct count_variable {
+  int index; /* of the module's */
+  const void *data;
+  int64_t bytes;
+} count_variable;
+
+/* Finds the variable and writes its bytes, from the arena. On failure `why` receives a sentence
+ * without the place. */
+bool count_encode_setting(count_variable *out, const sct_count_setting *setting,
+                          struct sct_count_session *s, sct_str *why);
+
+/* ---- what the source says of a kernel (count_signature.c) */
+
+typedef struct count_param {
+  const char *name; /* "": none */
+  const char *text; /* "const float *in" */
+  bool has_default;
+} count_param;
+
+/* A declaration of a kernel. */
+typedef struct count_signature {
+  count_param *params; /* [n] */
+  int n;
+  const char *head; /* "template <class T>" or "" */
+  const char *list; /* "(const T *in, T k = 1)" */
+  int64_t at;       /* where the declaration begins in the source */
+} count_signature;
+
+/* Reads the first declaration of a kernel with `n` parameters in which all have names, else the
+ * first; with `of` from 0 on, of those where this parameter has a default value. false: the source
+ * shows none. */
+bool count_signature_read(count_signature *out, sct_arena *arena, const char *kernel, int n, int of,
+                          const char *source);
+
+/* ---- what the compiler knows of arguments (count_ask.c) */
+
+/* A kernel's arguments in the order of parameters, NULL where the default value is meant. */
+typedef struct count_call {
+  const char *kernel;
+  const sct_count_arg **args;
+  int n;
+} count_call;
+
+/* Does the compiler have to be asked about this argument? A default value, and a struct whose
+ * members are named, or numbers without a type. */
+bool count_must_ask(const sct_count_arg *arg, char number);
+/* Compiles the file with questions in it: values[k] receives the bytes of a default value,
+ * layouts[k] where the members of a struct lie; NULL where nothing had to be asked. Memory is the
+ * session's. `why` receives what the compiler has against it. */
+sct_status count_ask(struct sct_count_session *s, const char *file, const char *source,
+                     const count_call *call, const sct_ptx_kernel *kernel, const uint8_t **values,
+                     const count_layout **layouts, sct_str *why, sct_error *err);
+
+void count_asked_free(struct count_asked *asked);
+
+/* ---- arguments of a case (count_bind.c) */
+
+/* Writes the values of a case's parameters; what does not fit is an error with its place. */
+sct_status count_bind(struct sct_count_session *s, const sct_count_manifest *m, const char *file,
+                      const sct_count_case *c, const sct_ptx_kernel *kernel, const void **args,
+                      sct_error *err);
+/* "FILE:line: error: case 'x': TEXT" for a case of the manifest. */
+sct_status count_fail_case(const sct_count_manifest *m, const sct_count_case *c,
+                           const sct_str *text, sct_error *err);
+
 /* ---- names (count_names.c) */
 
-/* Names of the parameters of a kernel that has `n` of them, as the source text has them; false
- * where it does not show them. */
-bool count_parameters(const char **names, int n, sct_arena *arena, const char *kernel,
-                      const char *source);
+/* The name of the function declared after `__global__`, and its end: what stands before the first
+ * parenthesis that is not an attribute's, as that of __launch_bounds__(256). NULL: none. */
+const char *count_declared(const char **name, const char *at);
+/* The closing parenthesis of the one at `at`, or the end. */
+const char *count_skip_parens(const char *at);
+
+/* "_ZN3foo4copyIfEEvPT_" is "foo::copy"; a name that is not mangled is itself. */
+void count_plain_name(sct_str *out, const char *entry);
+/* Is `name` this one, or this one without its namespace? */
+bool count_stands_for(const char *name, const char *full);
 
 /* Appends "; did you mean 'x'?" or the kernels there are: those of `module` (may be NULL) with
  * their names in the source, and those of templates in the source text. */

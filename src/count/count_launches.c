@@ -67,6 +67,17 @@ static void add_case(writer *w, sct_launch_case *out, int i) {
 sct_status sct_count_launches(const sct_count_report *report, const sct_count_manifest *manifest,
                               int ordinal, const char *path, sct_error *err) {
   writer w = {.report = report, .m = manifest};
+  bool sets = manifest->n_settings > 0, lists = false;
+  for (int i = 0; i < manifest->n_cases; i++) {
+    sets = sets || manifest->cases[i].n_settings > 0;
+  }
+  for (size_t k = 0; k < report->session->addresses.n; k++) {
+    lists = lists || manifest->buffers[report->session->addresses.pointers[k].buffer].list;
+  }
+  if (sets || lists) {
+    return sct_fail(err, SCT_EUSAGE, "%s of a manifest are not there on a GPU",
+                    sets ? "'variables'" : "lists of addresses");
+  }
   const sct_compiled_file *compiled = &report->session->compiled;
   sct_launch_case *cases = SCT_ARENA_NEW(&w.arena, sct_launch_case, report->n_rows + 1);
   add_arrays(&w);
@@ -76,8 +87,9 @@ sct_status sct_count_launches(const sct_count_report *report, const sct_count_ma
     }
   }
   w.out.ordinal = ordinal;
-  w.out.image = compiled->cubin;
-  w.out.n_image = (int64_t)compiled->cubin_bytes;
+  const bool machine = compiled->cubin_bytes > 0; /* else the driver compiles the PTX */
+  w.out.image = machine ? compiled->cubin : (const void *)compiled->ptx;
+  w.out.n_image = (int64_t)(machine ? compiled->cubin_bytes : strlen(compiled->ptx) + 1);
   w.out.cases = cases;
   const sct_status status = sct_launches_write(path, &w.out, (const void *const *)w.contents, err);
   for (int64_t k = 0; k < w.out.n_arrays; k++) {

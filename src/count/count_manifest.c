@@ -16,8 +16,9 @@ typedef struct reader {
   sct_error *err;
 } reader;
 
-static const char *const case_keys[] = {"case", "kernel", "grid", "block", "args", "shared"};
-static const char *const top_keys[] = {"buffers", "cases", "options"};
+static const char *const case_keys[] = {"case", "kernel", "grid",     "block",
+                                        "args", "shared", "variables"};
+static const char *const top_keys[] = {"buffers", "cases", "options", "variables"};
 static const char *const buffer_keys[] = {"bytes", "fill", "type"};
 
 /* ---- messages */
@@ -201,10 +202,59 @@ static sct_count_buffer *new_buffer(reader *r) {
   return &m->buffers[m->n_buffers++];
 }
 
+static sct_status read_arg(reader *r, sct_count_arg *out, json_t *given, const char *what);
+
+/* Is it known how many bytes each member has? */
+static bool has_types(const sct_count_arg *list) {
+  bool good = list->n_members > 0;
+  for (int k = 0; good && k < list->n_members; k++) {
+    const sct_count_arg *const m = &list->members[k];
+    const bool address = m->kind == SCT_COUNT_BUFFER || m->kind == SCT_COUNT_NULL;
+    good = m->name == NULL &&
+           (address || m->type >= 0 || (m->kind == SCT_COUNT_STRUCT && has_types(m)));
+  }
+  return good;
+}
+
+/* A buffer that holds the members of a list. */
+static sct_count_buffer listed(const char *name, const sct_count_arg *list) {
+  int64_t align;
+  return (sct_count_buffer){.name = name,
+                            .bytes = count_struct_bytes(list, &align),
+                            .type = -1,
+                            .list = list,
+                            .used = true};
+}
+
+/* ["x", "y+16", null]: addresses, and numbers with a type. */
+static sct_status read_listed(reader *r, sct_count_buffer *out, const char *name, json_t *given) {
+  sct_count_arg *const list = SCT_ARENA_NEW(&r->m->arena, sct_count_arg, 1);
+  const char *const what = sct_arena_printf(&r->m->arena, "buffer '%s'", name);
+  SCT_TRY(read_arg(r, list, given, what));
+  if (!has_types(list)) {
+    return fail_text(r, "%s: expected a list of buffers, null and {TYPE: number}", what);
+  }
+  *out = listed(sct_arena_strdup(&r->m->arena, name), list);
+  return SCT_OK;
+}
+
+/* Puts it in the place of one of that name. */
+static void keep_buffer(reader *r, const sct_count_buffer *b) {
+  const sct_names known = SCT_NAMES_IN(r->m->buffers, r->m->n_buffers, name);
+  const int k = sct_names_find(known, b->name);
+  *(k >= 0 ? &r->m->buffers[k] : new_buffer(r)) = *b;
+}
+
 static sct_status read_buffer(reader *r, const char *name, json_t *given) {
   sct_count_manifest *const m = r->m;
+  sct_count_buffer list;
+  if (json_is_array(given)) {
+    SCT_TRY(read_listed(r, &list, name, given));
+    keep_buffer(r, &list);
+    return SCT_OK;
+  }
   if (!json_is_object(given)) {
-    return expected(r, name, "{\"bytes\": N, \"fill\": NAME}", given);
+    return expected(r, name, "{\"bytes\": N, \"fill\": NAME} or a list of buffers", given);
   }
   if (name[0] == '\0' || strchr(name, '+') != NULL) {
     return fail_text(r, "buffer '%s': a name may not be empty or hold a '+'", name);
@@ -227,9 +277,7 @@ static sct_status read_buffer(reader *r, const char *name, json_t *given) {
     return fail_text(r, "buffer '%s': 'bytes': expected a multiple of the %d of %s", name,
                      count_types[read.type].bytes, count_types[read.type].name);
   }
-  const sct_names known = SCT_NAMES_IN(m->buffers, m->n_buffers, name);
-  const int k = sct_names_find(known, name); /* the manifest's goes before the given one */
-  *(k >= 0 ? &m->buffers[k] : new_buffer(r)) = read;
+  keep_buffer(r, &read); /* before the given one */
   return SCT_OK;
 }
 
@@ -251,22 +299,23 @@ static sct_status read_buffers(reader *r, json_t *given) {
 /* ---- arguments */
 
 /* "f32[1000]", "i32[1000]:perm": a buffer of this launch alone. */
-static sct_status read_own_buffer(reader *r, sct_count_arg *out, const char *text, int index) {
+static sct_status read_own_buffer(reader *r, sct_count_arg *out, const char *text,
+                                  const char *what) {
   sct_arena *const arena = &r->m->arena;
   const size_t n = strcspn(text, "[");
   const char *const name = sct_arena_strndup(arena, text, n);
   const int type = sct_names_find(type_names(), name);
   char *end = NULL;
   if (type < 0) {
-    const char *const what = sct_arena_printf(arena, "argument %d '%s': unknown type", index, text);
-    return unknown_word(r, what, name, type_names());
+    const char *const of = sct_arena_printf(arena, "%s '%s': unknown type", what, text);
+    return unknown_word(r, of, name, type_names());
   }
   const int64_t most = COUNT_MOST_BYTES / count_types[type].bytes;
   const bool digit = isdigit((unsigned char)text[n + 1]) != 0;
   const long long length = digit ? strtoll(text + n + 1, &end, 10) : 0;
   if (length < 1 || length > most || *end != ']' || (end[1] != '\0' && end[1] != ':')) {
-    return fail_text(r, "argument %d '%s': expected %s[N] or %s[N]:FILL, N from 1 to %lld", index,
-                     text, count_types[type].name, count_types[type].name, (long long)most);
+    return fail_text(r, "%s '%s': expected %s[N] or %s[N]:FILL, N from 1 to %lld", what, text,
+                     count_types[type].name, count_types[type].name, (long long)most);
   }
   sct_count_buffer read = {.name = out->name ? out->name : sct_arena_strdup(arena, text),
                            .bytes = length * count_types[type].bytes,
@@ -285,10 +334,10 @@ static sct_status read_own_buffer(reader *r, sct_count_arg *out, const char *tex
 }
 
 /* "in", "out+16" */
-static sct_status read_address(reader *r, sct_count_arg *out, const char *text, int index) {
+static sct_status read_address(reader *r, sct_count_arg *out, const char *text, const char *what) {
   sct_count_manifest *const m = r->m;
   if (strchr(text, '[')) {
-    return read_own_buffer(r, out, text, index);
+    return read_own_buffer(r, out, text, what);
   }
   const size_t n = strcspn(text, "+");
   const char *const name = sct_arena_strndup(&m->arena, text, n);
@@ -296,9 +345,8 @@ static sct_status read_address(reader *r, sct_count_arg *out, const char *text, 
   out->kind = SCT_COUNT_BUFFER;
   out->buffer = sct_names_find(known, name);
   if (out->buffer < 0) {
-    char what[48];
-    snprintf(what, sizeof what, "argument %d: unknown buffer", index);
-    return unknown_word(r, what, name, known);
+    const char *const of = sct_arena_printf(&m->arena, "%s: unknown buffer", what);
+    return unknown_word(r, of, name, known);
   }
   const int64_t bytes = m->buffers[out->buffer].bytes;
   for (const char *at = text + n + 1; text[n] == '+' && *at != '\0'; at++) {
@@ -310,8 +358,8 @@ static sct_status read_address(reader *r, sct_count_arg *out, const char *text, 
     out->offset = out->offset * 10 + digit;
   }
   if (out->offset < 0 || out->offset > bytes || (text[n] == '+' && text[n + 1] == '\0')) {
-    return fail_text(r, "argument %d '%s': expected a byte offset from 0 to %lld after the '+'",
-                     index, text, (long long)bytes);
+    return fail_text(r, "%s '%s': expected a byte offset from 0 to %lld after the '+'", what, text,
+                     (long long)bytes);
   }
   m->buffers[out->buffer].used = true;
   return SCT_OK;
@@ -329,29 +377,54 @@ static sct_status read_list(reader *r, sct_count_arg *out, const json_t *list) {
   return SCT_OK;
 }
 
+/* {"width": 3, "rows": "in"}: a struct by the names of its members. */
+static sct_status read_fields(reader *r, sct_count_arg *out, json_t *given, const char *what) {
+  const char *name;
+  json_t *value;
+  int i = 0;
+  out->kind = SCT_COUNT_STRUCT;
+  out->type = -1;
+  out->n_members = (int)json_object_size(given);
+  out->members = SCT_ARENA_NEW(&r->m->arena, sct_count_arg, out->n_members + 1);
+  json_object_foreach(given, name, value) {
+    out->members[i].name = sct_arena_strdup(&r->m->arena, name);
+    for (const char *at = name; *at != '\0'; at++) {
+      if (!sct_is_word(*at) && *at != '.' && *at != '[' && *at != ']') {
+        return fail_text(r, "%s: '%s' is no name of a member", what, name);
+      }
+    }
+    SCT_TRY(read_arg(r, &out->members[i++], value, what));
+  }
+  return SCT_OK;
+}
+
 /* {"f64": 1.5} */
-static sct_status read_typed(reader *r, sct_count_arg *out, json_t *given, int index) {
+static sct_status read_typed(reader *r, sct_count_arg *out, json_t *given, const char *what) {
   void *const first = json_object_iter(given);
   const char *const name = first != NULL ? json_object_iter_key(first) : "";
   const json_t *const value = json_object_get(given, name);
   out->type = sct_names_find(type_names(), name);
   if (strcmp(name, "texture") == 0 || strcmp(name, "surface") == 0) {
     return fail_text(r,
-                     "argument %d: %ss are not launched here: what they fetch is not counted; "
+                     "%s: %ss are not launched here: what they fetch is not counted; "
                      "expected a buffer, for a kernel that loads from it",
-                     index, name);
+                     what, name);
   }
-  if (json_object_size(given) != 1 || out->type < 0) {
-    char what[64];
-    snprintf(what, sizeof what, "argument %d: expected one type and its value, not", index);
-    return unknown_word(r, what, name, type_names());
+  if (out->type < 0 || json_object_size(given) > 1) {
+    const bool misspelt = sct_nearest(name, type_names()) != NULL && json_object_size(given) == 1;
+    if (json_object_size(given) > 0 && !misspelt) {
+      return read_fields(r, out, given, what);
+    }
+    const char *const of =
+        sct_arena_printf(&r->m->arena, "%s: expected one type and its value, not", what);
+    return unknown_word(r, of, name, type_names());
   }
   if (json_is_array(value)) {
     return read_list(r, out, value);
   }
   const bool real = count_types[out->type].real;
   if (real ? !json_is_number(value) : !json_is_integer(value)) {
-    return fail_text(r, "argument %d: '%s' expects a %s, not %s", index, name,
+    return fail_text(r, "%s: '%s' expects a %s, not %s", what, name,
                      real ? "number" : "whole number", kind_of(value));
   }
   out->kind = real ? SCT_COUNT_REAL : SCT_COUNT_INTEGER;
@@ -360,29 +433,27 @@ static sct_status read_typed(reader *r, sct_count_arg *out, json_t *given, int i
   return SCT_OK;
 }
 
-static sct_status read_arg(reader *r, sct_count_arg *out, json_t *given, int index);
-
-static sct_status read_members(reader *r, sct_count_arg *out, json_t *given, int index) {
+static sct_status read_members(reader *r, sct_count_arg *out, json_t *given, const char *what) {
   const size_t n = json_array_size(given);
   out->kind = SCT_COUNT_STRUCT;
   out->n_members = (int)n;
   out->members = SCT_ARENA_NEW(&r->m->arena, sct_count_arg, n > 0 ? n : 1);
   for (size_t i = 0; i < n; i++) {
-    SCT_TRY(read_arg(r, &out->members[i], json_array_get(given, i), index));
+    SCT_TRY(read_arg(r, &out->members[i], json_array_get(given, i), what));
   }
   return SCT_OK;
 }
 
 /* The depth of lists is that of the JSON library, which bounds it. */
-static sct_status read_arg(reader *r, sct_count_arg *out, json_t *given, int index) {
+static sct_status read_arg(reader *r, sct_count_arg *out, json_t *given, const char *what) {
   out->type = -1;
   switch (json_typeof(given)) {
   case JSON_STRING:
-    return read_address(r, out, json_string_value(given), index);
+    return read_address(r, out, json_string_value(given), what);
   case JSON_OBJECT:
-    return read_typed(r, out, given, index);
+    return read_typed(r, out, given, what);
   case JSON_ARRAY:
-    return read_members(r, out, given, index);
+    return read_members(r, out, given, what);
   case JSON_INTEGER:
     out->kind = SCT_COUNT_INTEGER;
     out->integer = json_integer_value(given);
@@ -391,13 +462,76 @@ static sct_status read_arg(reader *r, sct_count_arg *out, json_t *given, int ind
     out->kind = SCT_COUNT_REAL;
     out->real = json_real_value(given);
     return SCT_OK;
+  case JSON_TRUE:
+  case JSON_FALSE:
+    out->kind = SCT_COUNT_INTEGER;
+    out->type = sct_names_find(type_names(), "u8");
+    out->integer = json_is_true(given);
+    return SCT_OK;
   case JSON_NULL:
     out->kind = SCT_COUNT_NULL;
     return SCT_OK;
-  default:
-    return fail_text(r, "argument %d: expected a buffer, a number, {TYPE: number}, a list or null",
-                     index);
   }
+  return SCT_OK;
+}
+
+/* ---- variables */
+
+/* {"type": "f32", "fill": "index"}: contents. */
+static sct_status read_contents(const reader *r, sct_count_buffer *b, json_t *given) {
+  const json_t *const bytes = json_object_get(given, "bytes");
+  const char *key;
+  json_t *value;
+  json_object_foreach(given, key, value) {
+    if (sct_names_find(SCT_NAMES(buffer_keys, SCT_COUNT(buffer_keys)), key) < 0) {
+      return fail_text(r,
+                       "variable '%s': expected a value, {TYPE: [numbers]} or {\"type\": TYPE, "
+                       "\"fill\": FILL}, not '%s'",
+                       b->name, key);
+    }
+  }
+  SCT_TRY(read_type(r, &b->type, json_object_get(given, "type")));
+  SCT_TRY(read_fill(r, b, json_object_get(given, "fill")));
+  if (bytes && (!json_is_integer(bytes) || json_integer_value(bytes) < 1 ||
+                json_integer_value(bytes) > COUNT_MOST_BYTES)) {
+    return fail_text(r, "variable '%s': 'bytes': expected a whole number from 1 to %lld", b->name,
+                     (long long)COUNT_MOST_BYTES);
+  }
+  b->bytes = bytes ? json_integer_value(bytes) : b->held_bytes;
+  return SCT_OK;
+}
+
+/* A value as an argument has it; or contents: as a buffer has them, or {"f32": [1, 2, 3]}. */
+static sct_status read_setting(reader *r, sct_count_setting *out, const char *name, json_t *given) {
+  void *const first = json_object_iter(given);
+  const int type = first != NULL ? sct_names_find(type_names(), json_object_iter_key(first)) : -1;
+  const bool list = type >= 0 && json_is_array(json_object_iter_value(first));
+  out->name = sct_arena_strdup(&r->m->arena, name);
+  if (!json_is_object(given) || (type >= 0 && !list)) {
+    return read_arg(r, &out->value, given, sct_arena_printf(&r->m->arena, "variable '%s'", name));
+  }
+  out->contents = SCT_ARENA_NEW(&r->m->arena, sct_count_buffer, 1);
+  *out->contents = (sct_count_buffer){.name = out->name, .type = type};
+  if (!list) {
+    return read_contents(r, out->contents, given);
+  }
+  SCT_TRY(read_fill(r, out->contents, json_object_iter_value(first)));
+  out->contents->bytes = out->contents->held_bytes;
+  return SCT_OK;
+}
+
+static sct_status read_settings(reader *r, sct_count_setting **out, int *n_out, json_t *given) {
+  const size_t n = json_object_size(given);
+  if (given != NULL && (!json_is_object(given) || n > INT16_MAX)) {
+    return expected(r, "variables", "an object of values by their names", given);
+  }
+  *out = SCT_ARENA_NEW(&r->m->arena, sct_count_setting, n + 1);
+  const char *name;
+  json_t *value;
+  json_object_foreach(given, name, value) {
+    SCT_TRY(read_setting(r, &(*out)[(*n_out)++], name, value));
+  }
+  return SCT_OK;
 }
 
 /* ---- cases */
@@ -434,6 +568,23 @@ static sct_status read_texts(reader *r, sct_count_case *c, json_t *given) {
   return SCT_OK;
 }
 
+static const char *argument(const reader *r, int index) {
+  return sct_arena_printf(&r->m->arena, "argument %d", index);
+}
+
+/* One of the arguments of a launch: if it is a list, the parameter may be a pointer to it. */
+static sct_status read_parameter(reader *r, sct_count_arg *out, json_t *given, int index) {
+  SCT_TRY(read_arg(r, out, given, argument(r, index)));
+  if (out->kind == SCT_COUNT_STRUCT) {
+    out->buffer = -1;
+  }
+  if (out->kind == SCT_COUNT_STRUCT && has_types(out)) {
+    *new_buffer(r) = listed(out->name ? out->name : "a list", out);
+    out->buffer = r->m->n_buffers - 1;
+  }
+  return SCT_OK;
+}
+
 /* A list in the order of parameters, or an object by their names. */
 static sct_status read_args(reader *r, sct_count_case *c, json_t *args) {
   const size_t n = json_is_object(args) ? json_object_size(args) : json_array_size(args);
@@ -448,10 +599,10 @@ static sct_status read_args(reader *r, sct_count_case *c, json_t *args) {
   json_object_foreach(args, name, value) {
     c->args[i].name = sct_arena_strdup(&r->m->arena, name);
     i++;
-    SCT_TRY(read_arg(r, &c->args[i - 1], value, i));
+    SCT_TRY(read_parameter(r, &c->args[i - 1], value, i));
   }
   for (size_t k = 0; k < n && json_is_array(args); k++) {
-    SCT_TRY(read_arg(r, &c->args[k], json_array_get(args, k), (int)k + 1));
+    SCT_TRY(read_parameter(r, &c->args[k], json_array_get(args, k), (int)k + 1));
   }
   return SCT_OK;
 }
@@ -469,6 +620,7 @@ static sct_status read_case(reader *r, sct_count_case *c, json_t *given) {
     return expected(r, "shared", "bytes, 0 or more", shared);
   }
   c->shared_bytes = json_integer_value(shared);
+  SCT_TRY(read_settings(r, &c->settings, &c->n_settings, json_object_get(given, "variables")));
   return read_args(r, c, json_object_get(given, "args"));
 }
 
@@ -518,6 +670,7 @@ static sct_status read_document(reader *r, json_t *doc) {
   SCT_TRY(check_keys(r, doc, SCT_NAMES(top_keys, SCT_COUNT(top_keys))));
   SCT_TRY(read_options(r, json_object_get(doc, "options")));
   SCT_TRY(read_buffers(r, json_object_get(doc, "buffers")));
+  SCT_TRY(read_settings(r, &r->m->settings, &r->m->n_settings, json_object_get(doc, "variables")));
   return read_cases(r, json_object_get(doc, "cases"));
 }
 

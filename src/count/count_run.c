@@ -10,6 +10,11 @@
 
 typedef struct sct_count_session session;
 
+typedef struct settings {
+  const count_variable *all;
+  int n;
+} settings;
+
 typedef struct run {
   const sct_count_manifest *m;
   const sct_count_opts *opts;
@@ -18,6 +23,7 @@ typedef struct run {
   const char **kernels; /* [n_kernels] distinct names */
   int n_kernels;
   int *kernel_of;      /* [n_cases] index in kernels */
+  settings *settings;  /* [n_cases] */
   const char **causes; /* [n_kernels] why counts are approximate; NULL: they are exact */
   sct_error *err;
 } run;
@@ -40,13 +46,6 @@ static void list_kernels(run *r) {
   }
 }
 
-/* "FILE:line: error: case 'x': TEXT" for a case of the manifest. */
-static sct_status fail_case(const run *r, const sct_count_case *c, const sct_str *text) {
-  SCT_SCOPED(sct_str) place = {0};
-  count_place(&place, r->m, c->line, c->name);
-  return sct_fail(r->err, SCT_ESPEC, "%s%s", sct_str_c(&place), sct_str_c(text));
-}
-
 static const sct_count_case *first_case_of(const run *r, int kernel) {
   int i = 0;
   while (r->kernel_of[i] != kernel) {
@@ -61,7 +60,7 @@ static void append_reason(sct_str *out, const char *log) {
   const char *const at = log != NULL ? strstr(log, word) : NULL;
   if (at != NULL) {
     const char *const text = at + sizeof(word) - 1;
-    sct_str_printf(out, " (NVRTC: %.*s)", (int)strcspn(text, "\n"), text);
+    sct_str_printf(out, " (the compiler says: %.*s)", (int)strcspn(text, "\n"), text);
   }
 }
 
@@ -74,7 +73,7 @@ static sct_status fail_kernel(const run *r, int kernel) {
     count_suggest_kernel(&text, r->kernels[kernel], r->s->module, sct_str_c(&source));
   }
   append_reason(&text, r->s->compiled.log);
-  return fail_case(r, first_case_of(r, kernel), &text);
+  return count_fail_case(r->m, first_case_of(r, kernel), &text, r->err);
 }
 
 /* Compiles the file with those kernels named that have no entry yet; *unknown receives one whose
@@ -144,12 +143,57 @@ static const char *const *compiler_options(const run *r) {
   return all;
 }
 
+/* A kernel by its name in the PTX, or by the one that its source has if no other has that too. */
+static const char *entry_named(const sct_ptx_module *module, const char *name) {
+  SCT_SCOPED(sct_str) asked = {0};
+  const char *found = NULL;
+  int times = 0;
+  for (const char *at = name; *at != '\0'; at++) {
+    sct_str_append_n(&asked, at, *at != ' ');
+  }
+  if (sct_ptx_kernel_find(module, name) != NULL) {
+    return name;
+  }
+  for (int k = 0; k < sct_ptx_n_kernels(module); k++) {
+    SCT_SCOPED(sct_str) plain = {0}, full = {0};
+    const char *const entry = sct_ptx_kernel_at(module, k)->name;
+    count_plain_name(&plain, entry);
+    (void)sct_compile_demangle(&full, entry);
+    if (count_stands_for(sct_str_c(&asked), sct_str_c(&plain)) ||
+        count_stands_for(sct_str_c(&asked), sct_str_c(&full))) {
+      found = entry;
+      times++;
+    }
+  }
+  return times == 1 ? found : NULL;
+}
+
+/* PTX of another compiler, which is there already. */
+static sct_status take_ptx(run *r) {
+  session *const s = r->s;
+  const sct_compile_file file = {
+      .path = r->opts->file, .kernels = r->kernels, .n_kernels = r->n_kernels};
+  SCT_TRY(sct_compile_ptx(&s->compiled, &file, r->opts->arch, r->err));
+  SCT_TRY(parse(r, s->compiled.ptx));
+  for (int k = 0; k < r->n_kernels; k++) {
+    s->entries[k] = entry_named(s->module, r->kernels[k]);
+    if (s->entries[k] == NULL) {
+      return fail_kernel(r, k);
+    }
+  }
+  return SCT_OK;
+}
+
 static sct_status compile(run *r) {
   session *const s = r->s;
-  const sct_compile_opts opts = {.arch = r->opts->arch, .threads = 1, .extra = compiler_options(r)};
+  const sct_compile_opts opts = {
+      .arch = r->opts->arch, .threads = 1, .extra = compiler_options(r), .with = r->opts->with};
   int unknown = -1;
   bool more = false;
   s->entries = SCT_ARENA_NEW(&s->arena, const char *, r->n_kernels);
+  if (sct_compile_holds_ptx(r->opts->file)) {
+    return take_ptx(r);
+  }
   SCT_TRY(sct_compiler_new(&s->compiler, &opts, r->err));
   SCT_TRY(compile_named(r, &unknown));
   if (unknown >= 0) {
@@ -162,6 +206,8 @@ static sct_status compile(run *r) {
     return fail_kernel(r, unknown);
   }
   SCT_TRY(parse(r, s->compiled.ptx));
+  r->out->by = s->compiled.by;
+  r->out->why = s->compiled.why;
   for (int k = 0; k < r->n_kernels; k++) {
     if (sct_ptx_kernel_find(s->module, s->entries[k]) == NULL) {
       return fail_kernel(r, k); /* a function that is no kernel */
@@ -180,6 +226,12 @@ static void compare_kernel(const run *r, int k, const sct_ptx_result *shown, con
   sct_memops ptx, sass;
   SCT_SCOPED(sct_str) cause = {0};
   sct_error why = {0};
+  if (s->compiled.cubin_bytes == 0) {
+    *out = *out ? *out
+                : sct_arena_printf(&r->s->arena, "its machine code is not known: %s",
+                                   s->compiled.why ? s->compiled.why : "there is none");
+    return;
+  }
   sct_status status = sct_ptx_memops_run(&ptx, s->module, entry, shown, &why);
   SCT_THEN(sct_sass_memops(&sass, s->compiled.cubin, s->compiled.cubin_bytes, entry, &why));
   const bool exact = status == SCT_OK && sct_model_counts_exact(&ptx, &sass, &cause);
@@ -203,93 +255,30 @@ static void compare_kernels(run *r) {
 
 /* ---- arguments */
 
-/* What the source calls a kernel's parameters; NULL where it does not show. */
-static const char **parameters_of(const run *r, const sct_count_case *c, int n) {
-  SCT_SCOPED(sct_str) source = {0};
-  sct_error ignored;
-  const char **const names = SCT_ARENA_NEW(&r->s->arena, const char *, n > 0 ? n : 1);
-  const bool found = sct_file_read(&source, r->opts->file, &ignored) == SCT_OK &&
-                     count_parameters(names, n, &r->s->arena, c->kernel, sct_str_c(&source));
-  return found ? names : NULL;
-}
-
-/* "(a, b, n)" */
-static void append_names(sct_str *out, const char *const *names, int n) {
-  for (int k = 0; names && k < n; k++) {
-    sct_str_printf(out, "%s%s", k > 0 ? ", " : " (", names[k]);
-  }
-  sct_str_append(out, names && n > 0 ? ")" : "");
-}
-
-static int arg_named(const sct_count_case *c, const char *name) {
-  return sct_names_find(SCT_NAMES_IN(c->args, c->n_args, name), name);
-}
-
-/* A name that the kernel has not, or one that is missing; `text` stays empty where all is well. */
-static void check_names(sct_str *text, const sct_count_case *c, const char *const *names, int n) {
-  if (!names) {
-    sct_str_printf(text,
-                   "the names of the parameters of kernel '%s' are not to be found in the file; "
-                   "give their values in order, without names",
-                   c->kernel);
-  }
-  for (int k = 0; names && k < c->n_args && text->len == 0; k++) {
-    const char *const given = c->args[k].name;
-    if (sct_names_find(SCT_NAMES(names, n), given) < 0) {
-      sct_str_printf(text, "kernel '%s' has no parameter '%s'", c->kernel, given);
-      sct_str_suggest(text, given, SCT_NAMES(names, n));
+/* What variables hold from a case on; the first has what the manifest sets as well. */
+static sct_status encode_settings(const run *r, const sct_count_case *c, int i) {
+  const bool first = i == 0;
+  const int n = c->n_settings + (first ? r->m->n_settings : 0);
+  count_variable *const all = SCT_ARENA_NEW(&r->s->arena, count_variable, n + 1);
+  r->settings[i] = (settings){all, n};
+  for (int k = 0; k < n; k++) {
+    SCT_SCOPED(sct_str) why = {0};
+    const int own = k - (n - c->n_settings);
+    const sct_count_setting *const given = own < 0 ? &r->m->settings[k] : &c->settings[own];
+    if (!count_encode_setting(&all[k], given, r->s, &why)) {
+      return count_fail_case(r->m, c, &why, r->err);
     }
-  }
-  for (int p = 0; names && p < n && text->len == 0; p++) {
-    if (arg_named(c, names[p]) < 0) {
-      sct_str_printf(text, "argument '%s' is missing: kernel '%s' takes %d", names[p], c->kernel,
-                     n);
-      append_names(text, names, n);
-    }
-  }
-}
-
-/* Brings the arguments into the order of parameters. */
-static sct_status order_args(const run *r, const sct_count_case *c, int n,
-                             const sct_count_arg **ordered) {
-  const bool named = c->n_args > 0 && c->args[0].name;
-  const char **const names = named || c->n_args != n ? parameters_of(r, c, n) : NULL;
-  SCT_SCOPED(sct_str) text = {0};
-  if (named) {
-    check_names(&text, c, names, n);
-  } else if (c->n_args != n) {
-    sct_str_printf(&text, "%s: kernel '%s' takes %d", r->m->path ? "'args'" : "--arg", c->kernel,
-                   n);
-    append_names(&text, names, n);
-    sct_str_printf(&text, ", not %d", c->n_args);
-  }
-  const sct_status status = text.len > 0 ? fail_case(r, c, &text) : SCT_OK;
-  for (int p = 0; status == SCT_OK && p < n; p++) {
-    ordered[p] = &c->args[named ? arg_named(c, names[p]) : p];
-  }
-  return status;
-}
-
-static sct_status encode_args(const run *r, const sct_count_case *c, const sct_ptx_kernel *k,
-                              const void **args) {
-  const int n = k->n_params > 0 ? k->n_params : 1;
-  const sct_count_arg **const ordered = SCT_ARENA_NEW(&r->s->arena, const sct_count_arg *, n);
-  SCT_TRY(order_args(r, c, k->n_params, ordered));
-  for (int i = 0; i < k->n_params; i++) {
-    const int64_t bytes = k->params[i].bytes;
-    uint8_t *const value = sct_arena_alloc(&r->s->arena, (size_t)bytes);
-    SCT_SCOPED(sct_str) why = {0}, text = {0};
-    if (!count_encode(value, bytes, ordered[i], &r->s->addresses, &why)) {
-      sct_str_printf(&text, "argument %d", i + 1);
-      if (ordered[i]->name) {
-        sct_str_printf(&text, " '%s'", ordered[i]->name);
-      }
-      sct_str_printf(&text, ": %s", sct_str_c(&why));
-      SCT_TRY(fail_case(r, c, &text));
-    }
-    args[i] = value;
   }
   return SCT_OK;
+}
+
+static void apply_settings(const run *r, int i) {
+  for (int k = 0; k < r->settings[i].n; k++) {
+    const count_variable *const v = &r->settings[i].all[k];
+    memcpy(sct_ptx_variable_data(&r->s->variables, r->s->module, r->s->entries[r->kernel_of[i]],
+                                 v->index),
+           v->data, (size_t)v->bytes);
+  }
 }
 
 /* Every case's arguments, before any of them runs. */
@@ -299,7 +288,8 @@ static sct_status encode_all(const run *r, const void ***args) {
     const char *const entry = r->s->entries[r->kernel_of[i]];
     const sct_ptx_kernel *const kernel = sct_ptx_kernel_find(r->s->module, entry);
     args[i] = SCT_ARENA_NEW(&r->s->arena, const void *, kernel->n_params + 1);
-    SCT_TRY(encode_args(r, c, kernel, args[i]));
+    SCT_TRY(count_bind(r->s, r->m, r->opts->file, c, kernel, args[i], r->err));
+    SCT_TRY(encode_settings(r, c, i));
   }
   return SCT_OK;
 }
@@ -341,6 +331,19 @@ static void append_least_bytes(sct_str *out, const run *r, const sct_ptx_diag *d
   }
 }
 
+/* What the kernel printed. */
+static void pass_output(const sct_count_case *c, sct_ptx_result *result) {
+  if (result->printed != NULL) {
+    fputs(result->printed, stderr);
+  }
+  if (result->prints_dropped > 0) {
+    sct_log(SCT_LOG_WARN, "case '%s': the text of %lld more calls of printf is left out", c->name,
+            (long long)result->prints_dropped);
+  }
+  sct_free(result->printed);
+  result->printed = NULL;
+}
+
 /* Buffers by the manifest's names, which live on. */
 static void name_buffers(const run *r, sct_ptx_requests *requests, int n) {
   for (int i = 0; requests != NULL && i < n; i++) {
@@ -369,6 +372,7 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
       .no_races = r->opts->most_findings == 0,
       .most_findings = r->opts->most_findings,
       .lenient_exits = true,
+      .variables = &r->s->variables,
       .coalescing = r->opts->coalescing,
       .per_instruction = r->opts->per_instruction || r->causes[r->kernel_of[i]] != NULL};
   memcpy(opts.grid, c->grid, sizeof(opts.grid));
@@ -384,6 +388,7 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
     row->grid[d] = c->grid[d] > 0 ? c->grid[d] : 1;
     row->block[d] = c->block[d] > 0 ? c->block[d] : 1;
   }
+  opts.registers = row->registers;
   row->cause = r->causes[r->kernel_of[i]];
   sct_ptx_result result;
   sct_error err = {0};
@@ -393,6 +398,7 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
                               row->registers, row->static_shared_bytes + row->shared_bytes);
     opts.caches = &caches;
   }
+  apply_settings(r, i);
   sct_status status = sct_ptx_launch(&result, r->s->memory, &opts, &err);
   if (status == SCT_EUSAGE || status == SCT_EDATA) {
     set_problem(r, row, err.text);
@@ -401,6 +407,7 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
   if (status != SCT_OK) {
     return sct_fail(r->err, status, "case '%s': %s", c->name, err.text);
   }
+  pass_output(c, &result);
   evaluate(r, r->kernel_of[i], row, &result);
   row->diag = result.diag;
   row->findings = result.findings;
@@ -430,6 +437,7 @@ static sct_status run_all(run *r) {
   compare_kernels(r);
   s->addresses.of = SCT_ARENA_NEW(&s->arena, uint64_t, r->m->n_buffers);
   s->args = SCT_ARENA_NEW(&s->arena, const void **, n);
+  r->settings = SCT_ARENA_NEW(&s->arena, settings, n);
   r->out->rows = sct_alloc((size_t)n * sizeof(*r->out->rows));
   r->out->n_rows = n;
   SCT_TRY(count_memory_new(&s->memory, s->addresses.of, r->m, r->err));
@@ -457,7 +465,10 @@ sct_status sct_count_run(sct_count_report *out, const sct_count_manifest *manife
 
 const char *sct_count_compiler(const sct_count_report *report) {
   session *const s = report->session;
-  return sct_arena_printf(&s->arena, "nvrtc %s", sct_compiler_version(s->compiler));
+  return s->compiled.by ? s->compiled.by
+         : s->compiler == NULL
+             ? "ptx"
+             : sct_arena_printf(&s->arena, "nvrtc %s", sct_compiler_version(s->compiler));
 }
 
 void sct_count_report_free(sct_count_report *report) {
@@ -469,9 +480,11 @@ void sct_count_report_free(sct_count_report *report) {
   }
   sct_free(report->rows);
   if (s != NULL) {
+    sct_ptx_variables_free(s->variables);
     sct_ptx_memory_free(s->memory);
     sct_ptx_module_free(s->module);
     sct_compiled_file_free(&s->compiled);
+    count_asked_free(s->asked);
     sct_compiler_free(s->compiler);
     sct_free(s->addresses.pointers);
     sct_arena_free(&s->arena);

@@ -146,6 +146,9 @@ sct_status sct_cuda_copy(sct_cuda *cuda, sct_cuda_ptr to, sct_cuda_ptr from, int
                          sct_error *err);
 sct_status sct_cuda_load(sct_cuda *cuda, sct_cuda_kernel *out, const void *cubin, const char *entry,
                          int64_t dynamic_shared_bytes, sct_error *err);
+/* Another kernel of the module that is loaded. */
+sct_status sct_cuda_function(sct_cuda *cuda, sct_cuda_kernel *kernel, const char *entry,
+                             int64_t dynamic_shared_bytes, sct_error *err);
 void sct_cuda_unload(sct_cuda *cuda, sct_cuda_kernel *kernel);
 /* Asynchronous. args: pointers to the argument values, as cuLaunchKernel wants them. */
 sct_status sct_cuda_launch(sct_cuda *cuda, const sct_cuda_kernel *kernel, int64_t blocks,

@@ -439,20 +439,27 @@ sct_status sct_cuda_peer_copy(sct_cuda *from, sct_cuda_ptr from_p, sct_cuda *to,
 
 /* ---- kernels ---- */
 
+sct_status sct_cuda_function(sct_cuda *cuda, sct_cuda_kernel *kernel, const char *entry,
+                             int64_t dynamic_shared_bytes, sct_error *err) {
+  const sct_driver *d = &cuda->driver;
+  SCT_TRY(check(cuda, "cuModuleGetFunction",
+                d->module_function(&kernel->function, kernel->module, entry), err));
+  if (dynamic_shared_bytes ==
+      0) { /* above 48 KiB (static memory counted in) it must be asked for */
+    return SCT_OK;
+  }
+  return check(
+      cuda, "cuFuncSetAttribute(MAX_DYNAMIC_SHARED_SIZE_BYTES)",
+      d->function_set(kernel->function, MAX_DYNAMIC_SHARED_BYTES, (int)dynamic_shared_bytes), err);
+}
+
 sct_status sct_cuda_load(sct_cuda *cuda, sct_cuda_kernel *out, const void *cubin, const char *entry,
                          int64_t dynamic_shared_bytes, sct_error *err) {
   const sct_driver *d = &cuda->driver;
   sct_cuda_kernel kernel = {0};
   sct_status status = SCT_OK;
   SCT_TRY_DONE(check(cuda, "cuModuleLoadData", d->module_load(&kernel.module, cubin), err));
-  SCT_TRY_DONE(check(cuda, "cuModuleGetFunction",
-                     d->module_function(&kernel.function, kernel.module, entry), err));
-  if (dynamic_shared_bytes > 0) { /* above 48 KiB (static memory counted in) it must be asked for */
-    SCT_TRY_DONE(
-        check(cuda, "cuFuncSetAttribute(MAX_DYNAMIC_SHARED_SIZE_BYTES)",
-              d->function_set(kernel.function, MAX_DYNAMIC_SHARED_BYTES, (int)dynamic_shared_bytes),
-              err));
-  }
+  SCT_TRY_DONE(sct_cuda_function(cuda, &kernel, entry, dynamic_shared_bytes, err));
   *out = kernel;
   return SCT_OK;
 done:

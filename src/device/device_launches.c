@@ -40,6 +40,7 @@ typedef struct session {
   int64_t contents; /* where they begin in the file */
   void *image;      /* as the driver wants it: aligned */
   sct_cuda *cuda;
+  sct_cuda_kernel kernel;
   sct_cuda_ptr *address; /* [n_arrays] */
   sct_arena arena;
 } session;
@@ -126,7 +127,6 @@ static sct_status make_arrays(session *s, sct_error *err) {
 }
 
 static sct_status launch(session *s, const sct_launch_case *c, sct_error *err) {
-  sct_cuda_kernel kernel = {0};
   void **const args = SCT_ARENA_NEW(&s->arena, void *, c->n_params + 1);
   for (int64_t k = 0; k < c->n_params; k++) {
     const size_t n = (size_t)c->params[k].n_bytes;
@@ -138,12 +138,12 @@ static sct_status launch(session *s, const sct_launch_case *c, sct_error *err) {
     const uint64_t address = s->address[p->array] + (uint64_t)p->offset;
     memcpy((char *)args[p->param] + p->at, &address, sizeof address);
   }
-  SCT_TRY(sct_cuda_load(s->cuda, &kernel, s->image, c->entry, c->shared_bytes, err));
-  sct_status status =
-      sct_cuda_launch_3d(s->cuda, &kernel, c->grid, c->block, c->shared_bytes, args, err);
-  SCT_THEN(sct_cuda_sync(s->cuda, err));
-  sct_cuda_unload(s->cuda, &kernel);
-  return status;
+  sct_cuda_kernel *const kernel = &s->kernel; /* one module, as its variables live on */
+  SCT_TRY(kernel->module
+              ? sct_cuda_function(s->cuda, kernel, c->entry, c->shared_bytes, err)
+              : sct_cuda_load(s->cuda, kernel, s->image, c->entry, c->shared_bytes, err));
+  SCT_TRY(sct_cuda_launch_3d(s->cuda, kernel, c->grid, c->block, c->shared_bytes, args, err));
+  return sct_cuda_sync(s->cuda, err);
 }
 
 static sct_status run(session *s, sct_error *err) {
@@ -164,6 +164,9 @@ sct_status sct_launches_run(const char *path, sct_error *err) {
   const sct_status status = run(&s, err);
   for (int64_t k = 0; s.address && k < s.launches.n_arrays; k++) {
     sct_cuda_release(s.cuda, s.address[k]);
+  }
+  if (s.cuda) {
+    sct_cuda_unload(s.cuda, &s.kernel);
   }
   sct_cuda_close(s.cuda);
   sct_free(s.image);

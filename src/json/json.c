@@ -42,10 +42,6 @@ bool sct_json_absent(sct_json at) {
   return at.json == NULL || json_is_null(at.json);
 }
 
-bool sct_json_is_true(sct_json object, const char *key) {
-  return json_is_true(json_object_get(object.json, key));
-}
-
 sct_status sct_json_text(const char **out, sct_json at, const char *fallback) {
   const char *text = sct_json_absent(at) ? fallback : json_string_value(at.json);
   if (text == NULL) {
@@ -72,15 +68,6 @@ sct_status sct_json_length(int *n, sct_json at, bool optional) {
     return sct_json_fail(at, "expected a list");
   }
   *n = (int)json_array_size(at.json);
-  return SCT_OK;
-}
-
-sct_status sct_json_texts(const char ***out, int *n, sct_json list, bool optional) {
-  SCT_TRY(sct_json_length(n, list, optional));
-  *out = SCT_ARENA_NEW(list.doc->arena, const char *, *n + 1);
-  for (int k = 0; k < *n; k++) {
-    SCT_TRY(sct_json_text(&(*out)[k], sct_json_item(list, (size_t)k), NULL));
-  }
   return SCT_OK;
 }
 

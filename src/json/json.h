@@ -34,14 +34,12 @@ sct_status sct_json_parse(sct_json *out, const sct_json_doc *doc, const char *te
 sct_json sct_json_member(sct_json object, const char *key);
 sct_json sct_json_item(sct_json list, size_t k);
 bool sct_json_absent(sct_json at); /* or null */
-bool sct_json_is_true(sct_json object, const char *key);
 
 /* What is read is a copy in the arena. An absent text is `fallback` (NULL: it must be there). */
 sct_status sct_json_text(const char **out, sct_json at, const char *fallback);
 sct_status sct_json_integer(int64_t *out, sct_json at, int64_t lo, int64_t hi);
 /* The length of a list; an absent one is empty when `optional`. */
 sct_status sct_json_length(int *n, sct_json at, bool optional);
-sct_status sct_json_texts(const char ***out, int *n, sct_json list, bool optional);
 
 /* ---- without messages ---- */
 

@@ -72,6 +72,9 @@ static const sct_outcome_kind diagnoses[SCT_PTX_N_KINDS] = {
     [SCT_PTX_CALL_DEPTH] = SCT_OUT_TRAP,
     [SCT_PTX_STEP_LIMIT] = SCT_OUT_HANG,
     [SCT_PTX_DEADLOCK] = SCT_OUT_HANG,
+    [SCT_PTX_ASSERT] = SCT_OUT_TRAP,
+    [SCT_PTX_USE_AFTER_FREE] = SCT_OUT_OUT_OF_BOUNDS,
+    [SCT_PTX_BAD_FREE] = SCT_OUT_TRAP,
 };
 
 static sct_outcome_kind outcome_of(int result) {

@@ -25,6 +25,7 @@ typedef struct sct_ptx_module sct_ptx_module;
 typedef struct sct_ptx_param {
   const char *name;
   int64_t offset, bytes, align; /* in the parameter block */
+  char number;                  /* 'i': one integer, 'f': one f32 or f64; 0: bits or a struct */
 } sct_ptx_param;
 
 typedef struct sct_ptx_kernel {
@@ -128,9 +129,14 @@ typedef struct sct_ptx_diag {
   char instruction[128]; /* "st.global.f32 [%rd4], %f1" */
   int ptx_line;          /* 0: no instruction (an element never written) */
   char file[256];        /* of .loc, "" if the PTX has none */
-  int line;      /* of .loc, 0 if the PTX has none; in a function of another file: of the call */
-  int called[4]; /* [n_called] lines of that file where the function of `line`, and the ones
-                    around it, were called, if the compiler inlined them */
+  int line; /* of .loc, 0 if the PTX has none; of what the toolkit's and the system's headers have
+               inlined: where the user's code calls it */
+  char callee_file[256]; /* of such a header: the place in it; "": none */
+  int callee_line;
+  char callee[64]; /* the function's name; "" unknown */
+  int called[4];   /* [n_called] lines where the function of `line`, and the ones around it, were
+                      called, if the compiler inlined them */
+  char called_file[4][128]; /* "": in `file` */
   int n_called;
   int64_t block[3];
   int warp, lane; /* -1: does not apply */
@@ -226,6 +232,9 @@ typedef struct sct_ptx_counters {
    * lanes of one word share a wavefront. */
   sct_ptx_global atomics;
   sct_ptx_shared shared_atomics;
+  /* of their requests those that a loop of compare-and-swaps makes: of halves, of floats and of 8
+   * bytes in shared memory by machine code, or the kernel's own */
+  int64_t swap_loops;
   /* cp.async.bulk: a copy is a request of its bytes, whatever the model; a profiler's requests and
    * tags have none of them, its sectors of L2 have all */
   sct_ptx_global bulk_load, bulk_store;
@@ -239,6 +248,8 @@ typedef struct sct_ptx_counters {
   int64_t memory_instructions;  /* of them: loads, stores, atomics and shuffles of warps */
   int64_t control_instructions; /* branches, barriers and ends */
   int64_t flops[SCT_PTX_N_FLOPS];
+  /* products of matrices (mma, wmma) by warps, and their floating-point or integer operations */
+  int64_t matrix_products, matrix_flops;
   int64_t branches,
       divergent_branches; /* guarded or by table, executed by a warp; lanes went both ways */
   int64_t barriers;       /* executed by a warp */
@@ -283,12 +294,18 @@ double sct_ptx_l2_hit_rate(const sct_ptx_traffic *t);
  * them for a report by source line. */
 typedef struct sct_ptx_inst_counters {
   int ptx_line;
-  const char *file; /* "" if unknown; belongs to the module */
+  const char *file; /* of the user's code; "" if unknown; belongs to the module */
   int line;
+  /* in a function of the toolkit's or the system's headers that was called there and inlined: its
+   * file, line and name; else "", 0, "". Belong to the module */
+  const char *callee_file;
+  int callee_line;
+  const char *callee;
   const char *text; /* as written; belongs to the module, `text_len` bytes */
   int text_len;
   int64_t executed, lanes; /* warps, and their active lanes */
   int64_t divergent;       /* for a branch */
+  int64_t swap_loops;      /* of an atomic operation: as in sct_ptx_counters */
   sct_ptx_global global;
   sct_ptx_shared shared;
 } sct_ptx_inst_counters;
@@ -343,6 +360,7 @@ typedef struct sct_ptx_launch_opts {
    * of 0. */
   int rounding;
   int max_shared_bytes; /* limit of a block; 0: 232,448 (an H200's) */
+  int64_t heap_bytes;   /* that malloc may give together; 0: 8 MiB, as cudaLimitMallocHeapSize */
   bool no_definedness;  /* do not track uninitialised values, nor bytes that copies still use */
   bool no_races;        /* do not look for races */
   bool no_counters;
@@ -351,6 +369,10 @@ typedef struct sct_ptx_launch_opts {
    * run on one host thread. */
   int most_findings;
   sct_ptx_coalescing coalescing; /* rules of the counters */
+  int cluster;          /* blocks of one, along x, of a kernel that does not say itself; 0: 1 */
+  bool cooperative;     /* all blocks run at once, as cudaLaunchCooperativeKernel does; kernels with
+                           a barrier of the grid always do */
+  int registers;        /* a thread, which bounds how many those may be; 0: unknown */
   bool lenient_exits;   /* threads that have ended count as arrived at barriers, as on a GPU; else
                            a barrier that not all threads of the block reach is a diagnosis */
   bool per_instruction; /* fill sct_ptx_result.insts and .requests */
@@ -360,8 +382,8 @@ typedef struct sct_ptx_launch_opts {
    * active lane is added, SCT_PTX_WAS_TRUE and _FALSE. Such launches run on one host thread. For
    * sct_ptx_uncovered(). */
   uint8_t *seen;
-  /* Not NULL: variables of the module, which launches of this kernel leave to each other as on a
-   * GPU: the first one, *variables being NULL, makes them; free with sct_ptx_variables_free(). */
+  /* Not NULL: variables of the module, which its launches leave to each other as on a GPU: the
+   * first one, *variables being NULL, makes them; free with sct_ptx_variables_free(). */
   struct ptx_buf **variables;
   const sct_ptx_cache_sizes *caches; /* fill sct_ptx_result.traffic; NULL: none */
   const sct_ptx_watch *watch;        /* NULL: none */
@@ -374,6 +396,12 @@ typedef struct sct_ptx_launch_opts {
   void *block_ctx;
 } sct_ptx_launch_opts;
 
+/* What kernels have allocated by malloc and not freed: it stays until the memory goes. */
+typedef struct sct_ptx_heap {
+  int64_t n, bytes;
+  int64_t refused; /* calls that got NULL */
+} sct_ptx_heap;
+
 typedef struct sct_ptx_result {
   sct_ptx_diag diag; /* kind SCT_PTX_CLEAN: the kernel ran to its end and no check had anything */
   sct_ptx_diag *findings; /* [n_findings] with most_findings; the last one is `diag`, if there is
@@ -385,6 +413,9 @@ typedef struct sct_ptx_result {
   sct_ptx_requests *requests;   /* [n_insts] one of each (ptx_request.c), without bulk copies */
   int n_insts;
   sct_ptx_traffic traffic;
+  sct_ptx_heap heap;      /* after the launch */
+  char *printed;          /* by printf, in the order in which blocks ran, at most 1 MiB; or NULL */
+  int64_t prints_dropped; /* calls of printf that are not in it */
 } sct_ptx_result;
 
 /* Runs one kernel on `memory`. On SCT_OK `out` is filled (free with sct_ptx_result_free), also when
@@ -395,6 +426,19 @@ sct_status sct_ptx_launch(sct_ptx_result *out, sct_ptx_memory *memory,
                           const sct_ptx_launch_opts *opts, sct_error *err);
 void sct_ptx_result_free(sct_ptx_result *result);
 void sct_ptx_variables_free(struct ptx_buf *variables);
+
+/* A __device__ or __constant__ variable of a module. */
+typedef struct sct_ptx_variable {
+  const char *name; /* in the PTX */
+  int64_t bytes;
+  char number; /* as of a parameter */
+} sct_ptx_variable;
+int sct_ptx_n_variables(const sct_ptx_module *module);
+const sct_ptx_variable *sct_ptx_variable_at(const sct_ptx_module *module, int index);
+/* The bytes of variable `index` in *variables, which are made as a launch of `kernel` makes them if
+ * there are none (NULL: without addresses of functions). To be written to between launches. */
+uint8_t *sct_ptx_variable_data(struct ptx_buf **variables, const sct_ptx_module *module,
+                               const char *kernel, int index);
 /* What the last launch with per_buffer did to the buffer at `address`, bulk copies as loads and
  * stores. An access counts for the buffer of its first active lane. Zeroed:
  * unknown. */

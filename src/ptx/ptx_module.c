@@ -24,8 +24,17 @@ void sct_ptx_module_free(sct_ptx_module *m) {
   }
   sct_free(m->text);
   sct_free(m->calls);
+  sct_free(m->functions);
   sct_arena_free(&m->arena);
   sct_free(m);
+}
+
+static char number_of(const ptx_sym *sym) {
+  const ptx_type_kind kind = sct_ptx_type_kind(sym->type);
+  const bool one = sct_ptx_type_bytes(sym->type) == sym->bytes;
+  return one && kind == PTX_KIND_F                           ? 'f'
+         : one && (kind == PTX_KIND_U || kind == PTX_KIND_S) ? 'i'
+                                                             : '\0';
 }
 
 static void describe(sct_ptx_module *m, ptx_func *f, sct_ptx_kernel *k) {
@@ -40,7 +49,8 @@ static void describe(sct_ptx_module *m, ptx_func *f, sct_ptx_kernel *k) {
   }
   for (int i = 0; i < f->n_params; i++) {
     const ptx_sym *p = f->params[i];
-    params[i] = (sct_ptx_param){.offset = p->offset, .bytes = p->bytes, .align = p->align};
+    params[i] = (sct_ptx_param){
+        .offset = p->offset, .bytes = p->bytes, .align = p->align, .number = number_of(p)};
     params[i].name = sct_arena_strndup(&m->arena, p->name.p, (size_t)p->name.len);
   }
   k->params = params;
@@ -75,13 +85,35 @@ static void decode_all(sct_ptx_module *m) {
   }
 }
 
+/* ---- variables */
+
+static void list_variables(sct_ptx_module *m) {
+  int n = 0;
+  for (const ptx_sym *sym = m->syms; sym != NULL; sym = sym->next) {
+    n += sct_ptx_is_variable(sym);
+  }
+  m->variables = SCT_ARENA_NEW(&m->arena, sct_ptx_variable, n + 1);
+  m->variable_syms = SCT_ARENA_NEW(&m->arena, const ptx_sym *, n + 1);
+  for (const ptx_sym *sym = m->syms; sym != NULL; sym = sym->next) {
+    if (sct_ptx_is_variable(sym)) {
+      m->variable_syms[m->n_variables] = sym;
+      m->variables[m->n_variables++] = (sct_ptx_variable){
+          .name = sct_arena_strndup(&m->arena, sym->name.p, (size_t)sym->name.len),
+          .bytes = sym->bytes,
+          .number = number_of(sym)};
+    }
+  }
+}
+
 sct_status sct_ptx_parse(sct_ptx_module **out, const char *text, const char *name, sct_error *err) {
   sct_status status = SCT_OK;
   sct_ptx_module *m = sct_alloc(sizeof *m);
   m->text = sct_strdup(text);
   m->name = sct_arena_strdup(&m->arena, name != NULL ? name : "ptx");
   SCT_TRY_DONE(sct_ptx_parse_text(m, err));
+  sct_ptx_name_functions(m);
   decode_all(m);
+  list_variables(m);
   *out = m;
   m = NULL;
 done:
@@ -108,4 +140,12 @@ const sct_ptx_kernel *sct_ptx_kernel_find(const sct_ptx_module *m, const char *n
 const ptx_func *sct_ptx_func_find(const sct_ptx_module *m, const char *kernel) {
   const sct_ptx_kernel *k = sct_ptx_kernel_find(m, kernel);
   return k != NULL ? m->kernel_funcs[k - m->kernels] : NULL;
+}
+
+int sct_ptx_n_variables(const sct_ptx_module *m) {
+  return m->n_variables;
+}
+
+const sct_ptx_variable *sct_ptx_variable_at(const sct_ptx_module *m, int index) {
+  return index >= 0 && index < m->n_variables ? &m->variables[index] : NULL;
 }

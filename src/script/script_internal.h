@@ -64,8 +64,6 @@ sct_sandbox *sct_sandbox_of(lua_State *L);
  * a call the text is compiled on that call's budget. */
 sct_status sct_sandbox_load(sct_sandbox *sb, const char *name, const char *text, size_t n,
                             int env_index, sct_error *err);
-/* `asset` as for sct_asset_read ("tuning/strategies/direct.lua"); it is also the chunk's name. */
-sct_status sct_sandbox_load_asset(sct_sandbox *sb, const char *asset, sct_error *err);
 
 /* Room for n more values on the stack. */
 sct_status sct_sandbox_stack(sct_sandbox *sb, int n, sct_error *err);

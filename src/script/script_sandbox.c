@@ -283,12 +283,6 @@ sct_status sct_sandbox_load(sct_sandbox *sb, const char *name, const char *text,
   return rc == LUA_OK ? SCT_OK : sct_script_error(L, rc, err);
 }
 
-sct_status sct_sandbox_load_asset(sct_sandbox *sb, const char *asset, sct_error *err) {
-  SCT_SCOPED(sct_str) text = {0};
-  SCT_TRY(sct_asset_read(&text, asset, err));
-  return sct_sandbox_load(sb, asset, sct_str_c(&text), text.len, 0, err);
-}
-
 void sct_script_push_chunk(lua_State *L, const char *name, const char *text, size_t n) {
   sct_script_chunk *chunk = (sct_script_chunk *)keep_chunk(sct_sandbox_of(L), name, text, n);
   compile_chunk(L, chunk, 0);

@@ -591,11 +591,6 @@ bool sct_operand_is_mask(const sct_operand *op);
 int64_t sct_index_fill_value(const sct_index_fill *fill, int64_t linear);
 /* Number of elements of the index space at `size`. */
 int64_t sct_spec_elements(const sct_spec *spec, const sct_size *size);
-/* Bytes of operand `op` that every kernel reads or writes at least once: the fields that the body
- * uses, of as many elements as are surely different ones: each dimension that its places move with
- * is distinguished by one index of the array (i, 3 * i + 1, n_i - 1 - i). 0: not known (through an
- * index array, i / 2, i + j). Taps are not looked at. */
-int64_t sct_spec_distinct_bytes(const sct_spec *spec, int op, const sct_size *size);
 /* Bytes of operand `op` that the elements of the index space ask for at `size`, each for itself:
  * the fields that the body uses, at its place and at each tap. */
 int64_t sct_spec_element_bytes(const sct_spec *spec, int op, const sct_size *size);

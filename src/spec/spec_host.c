@@ -380,30 +380,6 @@ bool sct_spec_mentions_dims(const sct_spec *spec, sct_expr e) {
   return any;
 }
 
-/* Does one of the array's indices tell any two values of `dim` apart, whatever the others are? */
-static bool tells_apart(const sct_spec *spec, const sct_operand *op, int dim) {
-  bool apart = false;
-  for (int d = 0; d < op->n_dims && !apart; d++) {
-    int64_t coefficient = 0;
-    sct_expr rest;
-    apart = sct_expr_linear(spec->pool, op->at[d], spec->dim_var[dim], &coefficient, &rest) &&
-            coefficient != 0 && !sct_spec_mentions_dims(spec, rest);
-  }
-  return apart;
-}
-
-int64_t sct_spec_distinct_bytes(const sct_spec *spec, int op, const sct_size *size) {
-  const sct_operand *const o = &spec->operands[op];
-  const int32_t mark = sct_expr_mark(spec->pool);
-  int64_t n = o->through_index ? 0 : 1;
-  for (int dim = 0; dim < spec->n_dims && n > 0; dim++) {
-    const bool moves = sct_spec_moves_with(spec, o, dim) && !is_counted(spec, o, dim);
-    n = !moves ? n : tells_apart(spec, o, dim) ? sct_spec_mul(n, size->extent[dim]) : 0;
-  }
-  sct_expr_reset(spec->pool, mark);
-  return sct_spec_mul(n, used_bytes(o));
-}
-
 int64_t sct_spec_element_bytes(const sct_spec *spec, int op, const sct_size *size) {
   const sct_operand *const o = &spec->operands[op];
   return sct_spec_mul(sct_spec_elements(spec, size), sct_spec_mul(used_bytes(o), 1 + o->n_taps));

@@ -449,6 +449,9 @@ static void print_diag(sct_str *text, const sct_ptx_diag *d) {
     sct_str_printf(text, "line %d", d->line);
     for (int k = 0; k < d->n_called; k++) {
       sct_str_printf(text, "%s%d", k == 0 ? ", called in line " : ", ", d->called[k]);
+      if (d->called_file[k][0] != '\0') {
+        sct_str_printf(text, " of %s", d->called_file[k]);
+      }
     }
     sct_str_append(text, ": ");
   }

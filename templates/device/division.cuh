@@ -38,7 +38,9 @@ __device__ __forceinline__ unsigned int take_rest(long long &n, divisor d) {
   return rest;
 }
 
-// How many tiles of so many elements n are.
+// How many tiles of so many elements n are, which is not negative: by a shift, if that will do.
 template <int kTile> __device__ __forceinline__ unsigned int ceil_div(long long n) {
-  return (unsigned int)((n + kTile - 1) / kTile);
+  int shift = 0;
+  while (1 << shift < kTile) shift++;
+  return (unsigned int)(1 << shift == kTile ? (n + kTile - 1) >> shift : (n + kTile - 1) / kTile);
 }

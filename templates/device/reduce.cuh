@@ -46,10 +46,18 @@ template <int kLanes, class T> __device__ __forceinline__ T combine_row(const T 
   return all[0];
 }
 
-// The binary logarithm of the least power of two that is not below `count`, from kLeast to kMost.
-template <int kLeast, int kMost> __device__ __forceinline__ int log2_between(long long count) {
-  const int log = count <= kLeast ? 0 : 64 - __clzll(count - 1);
-  return count <= kLeast ? 31 - __clz(kLeast) : min(log, 31 - __clz(kMost));
+// The least k so that 2^k is not below `count`, 1 to 2^31.
+__device__ __forceinline__ int log2_above(int count) {
+  return 32 - __clz(count - 1);
+}
+
+// The binary logarithm of how many lanes have a row, a power of two from kLeast to kMost: not below
+// `wanted`, nor, while all rows together have fewer than 2^log_busy, below `most`.
+template <int kLeast, int kMost>
+__device__ __forceinline__ int log2_lanes(int wanted, int most, long long rows, int log_busy) {
+  const int few = log_busy - 31 + __clz((int)min(rows, 1ll << 30));
+  const int lanes = max(log2_above(max(wanted, kLeast)), min(log2_above(max(most, 1)), few));
+  return min(lanes, 31 - __clz(kMost));
 }
 
 // The same as combine_row, for as many threads as `lanes` says, a power of two and the same in the

@@ -108,3 +108,15 @@ __global__ void same_value(int *found, const float *a) {
     found[0] = 1; // find global_race
   }
 }
+
+// What is stored is what was there: it is a store all the same.
+__global__ void zeros(const float *a, float *b) {
+  __shared__ float s[64];
+  s[threadIdx.x] = a[threadIdx.x]; // before shared_race
+  b[threadIdx.x] = s[63 - threadIdx.x]; // find shared_race; find undefined_store
+}
+
+__global__ void zeros_between_blocks(float *a, float *b) {
+  a[blockIdx.x * blockDim.x + threadIdx.x] = 0.0f; // before global_race
+  b[blockIdx.x * blockDim.x + threadIdx.x] = a[(blockIdx.x + 1) % gridDim.x * blockDim.x + threadIdx.x]; // find global_race
+}

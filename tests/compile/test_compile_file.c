@@ -1,4 +1,5 @@
 /* A whole CUDA file: names of kernels, include folders, standard headers, messages. */
+#include "compile/compile_internal.h"
 #include "compile_fixture.h"
 
 static char folder[64];
@@ -162,6 +163,104 @@ static void test_files_and_options_that_cannot_be_used(void **state) {
   drop(compiler, &result);
 }
 
+static const char with_host[] =
+    "#include <vector>\n"
+    "#include <string>\n"
+    "#include \"cuda_runtime.h\"\n"
+    "struct timer { std::string name; void begin() { cudaDeviceSynchronize(); } };\n"
+    "namespace in { template <class T> __global__ void copy(T *p) { *p = T(4); } }\n"
+    "static __global__ void plain(int *p) { *p = 1; }\n"
+    "int main() {\n"
+    "  std::vector<int> all(3);\n"
+    "  int *p = nullptr;\n"
+    "  cudaMalloc(&p, 4);\n"
+    "  plain<<<1, 32>>>(p);\n"
+    "}\n";
+
+static sct_compiled_file compile_with(sct_compiler **compiler, const char *text, const char *kernel,
+                                      sct_compile_with with) {
+  const sct_compile_opts opts = {.arch = "sm_90", .threads = 1, .with = with};
+  const sct_compile_file file = {write_file("h.cu", text), &kernel, 1, NULL};
+  sct_compiled_file result;
+  sct_error err = {0};
+  *compiler = fx_compiler(&opts);
+  if (sct_compiler_file(*compiler, &result, &file, &err) != SCT_OK) {
+    fail_msg("%s", err.text);
+  }
+  return result;
+}
+
+static bool has_nvcc(void) {
+  sct_str path = {0};
+  const bool found = sct_compile_find_tool(&path, "nvcc");
+  sct_str_free(&path);
+  return found;
+}
+
+/* Every compiler names the same entries; which one it was is said. */
+static void expect_host_file(sct_compile_with with, const char *by) {
+  static const char *const kernels[][2] = {{"in::copy<double>", "_ZN2in4copyIdEEvPT_"},
+                                           {"plain", "_Z5plainPi"}};
+  sct_compiler *compiler;
+  for (int k = 0; k < SCT_COUNT(kernels); k++) {
+    sct_compiled_file r = compile_with(&compiler, with_host, kernels[k][0], with);
+    assert_true(r.ok);
+    assert_non_null(strstr(r.entries[0], kernels[k][1] + 2)); /* a static one may be _ZL */
+    assert_non_null(strstr(r.ptx, r.entries[0]));
+    assert_non_null(memmem(r.cubin, r.cubin_bytes, r.entries[0], strlen(r.entries[0])));
+    assert_non_null(strstr(r.ptx, "h.cu\"")); /* line information names the file */
+    assert_int_equal(r.why != NULL, with == SCT_COMPILE_ANY);
+    if (strstr(r.by, by) == NULL) {
+      fail_msg("no '%s' in: %s", by, r.by);
+    }
+    drop(compiler, &r);
+  }
+  sct_compiled_file r = compile_with(&compiler, with_host, "in::cpy<float>", with);
+  assert_true(!r.ok && r.unknown == 0);
+  assert_non_null(strstr(r.log, "has no member \"cpy\""));
+  drop(compiler, &r);
+}
+
+static void test_host_code_is_left_out(void **state) {
+  (void)state;
+  expect_host_file(SCT_COMPILE_STAND_INS, " without host code");
+}
+
+static void test_host_code_goes_to_nvcc(void **state) {
+  (void)state;
+  if (!has_nvcc()) {
+    skip();
+  }
+  expect_host_file(SCT_COMPILE_ANY, "nvcc ");
+  sct_compiler *compiler;
+  sct_compiled_file r =
+      compile_with(&compiler, "int main() { cudaFree(0); }\n__global__ void k() { x = 1; }\n", "k",
+                   SCT_COMPILE_ANY);
+  assert_true(!r.ok && r.unknown < 0);
+  assert_non_null(strstr(r.log, "h.cu:2: error: identifier \"x\" is undefined"));
+  drop(compiler, &r);
+}
+
+/* What NVRTC takes is nobody else's: parts of CUB, and headers of the host that only stand there.
+ */
+static void test_headers_of_the_host_are_empty(void **state) {
+  (void)state;
+  sct_compiler *compiler;
+  sct_compiled_file r = compile_with(
+      &compiler,
+      "#include <iostream>\n#include <memory>\n#include <cfloat>\n#include <thrust/sort.h>\n"
+      "using namespace std;\n__global__ void k(float *p) { *p = FLT_MAX; }\n",
+      "k", SCT_COMPILE_ANY);
+  assert_true(r.ok && r.by == NULL);
+  drop(compiler, &r);
+  r = compile_with(&compiler,
+                   "#include \"helper_of_mine.h\"\nint main() { helper(); }\n"
+                   "__global__ void k(float *p) { *p = 1; }\n",
+                   "k", SCT_COMPILE_STAND_INS);
+  assert_true(r.ok);
+  drop(compiler, &r);
+}
+
 static int setup(void **state) {
   (void)state;
   fx_temp_dir(folder);
@@ -188,6 +287,9 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_standard_headers),
       cmocka_unit_test(test_own_folder_and_options),
       cmocka_unit_test(test_unknown_names_are_told_from_errors),
+      cmocka_unit_test(test_host_code_is_left_out),
+      cmocka_unit_test(test_host_code_goes_to_nvcc),
+      cmocka_unit_test(test_headers_of_the_host_are_empty),
       cmocka_unit_test(test_assembler_errors_have_their_line),
       cmocka_unit_test(test_files_and_options_that_cannot_be_used),
   };

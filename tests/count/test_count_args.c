@@ -25,12 +25,17 @@ static int type_of(const char *name) {
 static uint64_t of_buffers[] = {0x1000, 0x200000000};
 static count_addresses addresses = {.of = of_buffers};
 
+static bool encode(void *out, int64_t bytes, char number, const sct_count_arg *arg, sct_str *why) {
+  const count_layout to = {.bytes = bytes, .number = number};
+  return count_encode(out, &to, arg, &addresses, why);
+}
+
 /* The encoded bytes as a number, little-endian. */
 static uint64_t encoded(const sct_count_arg *arg, int64_t bytes) {
   uint8_t out[8] = {0};
   uint64_t v = 0;
   sct_str why = {0};
-  if (!count_encode(out, bytes, arg, &addresses, &why)) {
+  if (!encode(out, bytes, '\0', arg, &why)) {
     fail_msg("%s", sct_str_c(&why));
   }
   memcpy(&v, out, 8);
@@ -40,7 +45,7 @@ static uint64_t encoded(const sct_count_arg *arg, int64_t bytes) {
 static void expect_refusal(const sct_count_arg *arg, int64_t bytes, const char *says) {
   uint8_t out[64];
   sct_str why = {0};
-  assert_false(count_encode(out, bytes, arg, &addresses, &why));
+  assert_false(encode(out, bytes, '\0', arg, &why));
   if (strstr(sct_str_c(&why), says) == NULL) {
     fail_msg("no '%s' in: %s", says, sct_str_c(&why));
   }
@@ -125,8 +130,29 @@ static void reals_are_rounded_to_their_format(void **state) {
     }
   }
   const sct_count_arg arg = real(1.5, NULL), single = real(1, "f32");
-  expect_refusal(&arg, 1, "a number with a point for a parameter of 1 bytes");
-  expect_refusal(&single, 8, "f32 has 4 bytes, the parameter 8");
+  expect_refusal(&arg, 1, "a number with a point for 1 bytes");
+  expect_refusal(&single, 8, "f32 has 4 bytes, expected 8");
+}
+
+/* A whole number for a float is that float. */
+static void numbers_are_of_the_parameter_s_kind(void **state) {
+  (void)state;
+  const sct_count_arg whole = integer(3), point = real(1.5, NULL), typed = real(1.5, "f32");
+  sct_count_arg bits = integer(3);
+  float single = 0;
+  double wide = 0;
+  int32_t word = 0;
+  sct_str why = {0};
+  bits.type = type_of("i32");
+  assert_true(encode(&single, 4, 'f', &whole, &why));
+  assert_true(encode(&wide, 8, 'f', &whole, &why));
+  assert_true(single == 3.0F && wide == 3.0);
+  assert_true(encode(&word, 4, 'f', &bits, &why) && word == 3);
+  assert_true(encode(&word, 4, 'i', &typed, &why));
+  assert_int_equal(word, 0x3fc00000);
+  assert_false(encode(&word, 4, 'i', &point, &why));
+  assert_string_equal(sct_str_c(&why), "a number with a point, expected a whole one of 4 bytes");
+  sct_str_free(&why);
 }
 
 static void addresses_have_eight_bytes(void **state) {
@@ -135,7 +161,7 @@ static void addresses_have_eight_bytes(void **state) {
   const sct_count_arg none = {.kind = SCT_COUNT_NULL, .type = -1};
   assert_true(encoded(&at, 8) == 0x200000010);
   assert_true(encoded(&none, 8) == 0);
-  expect_refusal(&at, 4, "an address has 8 bytes, the parameter 4");
+  expect_refusal(&at, 4, "an address has 8 bytes, expected 4");
 }
 
 /* struct { char c; float *p; struct { short s; float f; } in; } has 24 bytes. */
@@ -153,22 +179,44 @@ static void structs_are_laid_out_as_in_c(void **state) {
                                    0,    0, 0, 0, 7, 0, 0, 0, 0, 0,    0x80, 0x3f};
   uint8_t got[24];
   sct_str why = {0};
-  assert_true(count_encode(got, 24, &arg, &addresses, &why));
+  assert_true(encode(got, 24, '\0', &arg, &why));
   assert_memory_equal(got, want, 24);
   const count_pointer *last = &addresses.pointers[addresses.n - 1];
   assert_true(last->at == got + 8 && last->buffer == 0 && last->offset == 0);
   arg.n_members = 1;
-  expect_refusal(&arg, 24, "members take 1 bytes, the parameter has 24");
+  expect_refusal(&arg, 24, "members take 1 bytes, expected 24");
   members[0].integer = 300;
   expect_refusal(&arg, 1, "300 does not fit");
+}
+
+/* struct { short s; double d; } as the compiler lays it out, given as two whole numbers. */
+static void structs_are_laid_out_as_the_compiler_says(void **state) {
+  (void)state;
+  count_layout members[] = {{.offset = 0, .bytes = 2}, {.offset = 8, .bytes = 8, .number = 'f'}};
+  const count_layout to = {.bytes = 16, .members = members};
+  sct_count_arg given[] = {integer(7), integer(2)};
+  const sct_count_arg arg = {
+      .kind = SCT_COUNT_STRUCT, .members = given, .n_members = 2, .type = -1};
+  uint8_t got[16];
+  double d = 0;
+  sct_str why = {0};
+  assert_true(count_encode(got, &to, &arg, &addresses, &why));
+  memcpy(&d, got + 8, sizeof d);
+  assert_true(got[0] == 7 && got[2] == 0 && d == 2.0);
+  members[1].offset = 12; /* a member of another struct */
+  assert_false(count_encode(got, &to, &arg, &addresses, &why));
+  assert_string_equal(sct_str_c(&why), "member 2 ends after the 16 bytes there are");
+  sct_str_free(&why);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(integers_take_the_size_of_their_parameter),
       cmocka_unit_test(reals_are_rounded_to_their_format),
+      cmocka_unit_test(numbers_are_of_the_parameter_s_kind),
       cmocka_unit_test(addresses_have_eight_bytes),
       cmocka_unit_test(structs_are_laid_out_as_in_c),
+      cmocka_unit_test(structs_are_laid_out_as_the_compiler_says),
   };
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
   sct_free(addresses.pointers);

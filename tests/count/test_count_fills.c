@@ -180,7 +180,7 @@ static void test_what_is_wrong(void **state) {
       {"", "\"i32[9]:values=\"", "values: expected at least one number"},
       {"", "\"i32[9]:values=1,\"", "values: expected numbers with commas between, not '1,'"},
       {"", "\"i32[9]:values=1.5\"", "values: expected whole numbers"},
-      {"", "\"u8[9]:values=256\"", "256 does not fit the parameter's 1 bytes"},
+      {"", "\"u8[9]:values=256\"", "256 does not fit 1 bytes"},
       {"", "\"f32[9]:values=[1]\"", "values: expected numbers"},
       {"", "{\"i32\": []}", "values: expected at least one number"},
       {"", "{\"i32\": [1, \"2\"]}", "values: expected whole numbers"},

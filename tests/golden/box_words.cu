@@ -2,8 +2,6 @@
 // templates/device/vectors.cuh: vec_align, vec
 // templates/device/words.cuh: word_of, word_bytes, store
 
-constexpr int kWord = 4; // elements in a word of 4 bytes
-
 // What is computed for one element.
 __device__ __forceinline__ void compute(unsigned char a, unsigned char &b) {
   b = a;
@@ -14,28 +12,33 @@ __device__ __forceinline__ void compute(unsigned char a, unsigned char &b) {
 __global__ void __launch_bounds__(256)
 box_words(const unsigned char *__restrict__ a, unsigned char *__restrict__ b, long long n_at,
           long long n_row, long long n_column) {
+  constexpr int kWord = 4; // elements in a word of 4 bytes
+  constexpr int kBoxAt = 40; // extents of a box
+  constexpr int kLoads = 8, kStores = 8; // of a thread
   __shared__ __align__(16) unsigned char a_box[7564]; // lines of a
+  // where the box begins, and how much of it there is
   unsigned int block = blockIdx.x;
-  const long long first_at = (long long)block * 40;
-  const int left_at = (int)min((long long)40, n_at - first_at);
-  const unsigned char *a_from = a;
-  a_from += 3 * first_at;
-  unsigned char *b_to = b;
-  b_to += 183 * first_at;
-  const unsigned int a_from_start =
-      (unsigned int)((size_t)a_from / sizeof(unsigned char) % kWord);
+  const long long first_at = (long long)block * kBoxAt;
+  const int left_at = (int)min((long long)kBoxAt, n_at - first_at);
+  // elements between neighbours along a mode
+  const long long a_stride_row = 3 * n_at;
+  const unsigned char *const a_first = &a[3 * first_at];
+  unsigned char *const b_first = &b[183 * first_at];
+  // where the first line starts in a word
+  const unsigned int a_word =
+      (unsigned int)((size_t)a_first / sizeof(unsigned char) % kWord);
 
   // in: words of the lines, from the one on that a line starts in, by asynchronous copies
   if (threadIdx.x < 248) {
     const int word = threadIdx.x % 31;
     const int row_ = threadIdx.x / 31;
-    a_from += 3 * n_at * row_;
+    const unsigned char *a_from = a_first + a_stride_row * row_;
 #pragma unroll
-    for (int pass = 0; pass < 8; pass++) {
+    for (int pass = 0; pass < kLoads; pass++) {
       const int row = pass * 8 + row_;
       if (pass < 7 || row < 61)
         async_copy_word(&a_box[124 * row], a_from, word, left_at * 3, a + 183 * n_at);
-      a_from += 24 * n_at;
+      a_from += 8 * a_stride_row;
     }
     async_commit();
     async_wait<0>();
@@ -44,8 +47,9 @@ box_words(const unsigned char *__restrict__ a, unsigned char *__restrict__ b, lo
 
   // out: a thread puts words together
   const int row_ = threadIdx.x;
+  unsigned char *b_to = b_first;
 #pragma unroll
-  for (int pass = 0; pass < 8; pass++) {
+  for (int pass = 0; pass < kStores; pass++) {
     const int word = pass * 256 + row_;
     if (pass < 7 || word < 1831) {
       const int first = word * kWord - (int)((size_t)b_to / sizeof(unsigned char) % kWord);
@@ -54,7 +58,7 @@ box_words(const unsigned char *__restrict__ a, unsigned char *__restrict__ b, lo
       int row = from / 3 % 61;
       int at = from / 183;
       int a_place = 124 * row + 3 * at + column;
-      unsigned int a_start = (unsigned int)(3 * n_at * row + a_from_start);
+      unsigned int a_start = (unsigned int)(3 * n_at * row + a_word);
       if (first >= 0 && first + kWord <= length) {
         vec<unsigned char, kWord> b_v;
 #pragma unroll

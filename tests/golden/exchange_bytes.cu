@@ -68,7 +68,8 @@ exchange(const unsigned char *__restrict__ a, unsigned char *__restrict__ b, lon
     }
     __syncthreads();
 
-    // out: 8 lanes are neighbours along row, a warp has 4 columns: its reads of the tile meet all banks
+    // out: 8 lanes are neighbours along row
+    // a warp has 4 columns: its reads of the tile meet all banks
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const auto store_column = [&](int x) {
       const long long col = first_col + x;

@@ -86,19 +86,21 @@ exchange(const f16 *__restrict__ a, f16 *__restrict__ b, long long n_row, long l
     const auto store_column = [&](int x) {
       const long long col = first_col + x;
       if (guarded && col >= n_col) return;
-      // so many elements earlier a sector starts
-      const int shift = (int)(col * n_row + first_row) & (kSector - 1);
-      f16 *const b_to = &b[col * n_row + first_row - shift];
+      const long long column = col * n_row + first_row;
+      const int shift = (int)column & (kSector - 1); // so many elements earlier a sector starts
+      // from there on: where the column begins and ends in this tile
+      const int begin = (int)max(shift - first_row, 0ll);
+      const int end = (int)min(n_row - first_row + shift, (long long)kTileY);
+      f16 *const b_to = &b[column - shift];
 #pragma unroll
       for (int part = 0; part < 2; part++) {
         const int y = (part * kLanes + lane) * kStore;
-        const long long row = first_row - shift + y;
-        if (guarded && (row < 0 || row + kStore > n_row)) { // one by one
+        if (guarded && (y < begin || y + kStore > end)) { // one by one
           vec<f16, kStore> a_v;
           vec<f16, kStore> b_v;
 #pragma unroll
           for (int e = 0; e < kStore; e++) {
-            if (row + e < 0 || row + e >= n_row) continue;
+            if (y + e < begin || y + e >= end) continue;
             const int line = y + kAhead - shift + e;
             a_v[e] = a_tile[kept_at(line, a_first + line * a_step) + x];
             compute(a_v[e], b_v[e]);

@@ -56,7 +56,8 @@ exchange(const float *__restrict__ a, float *__restrict__ b, long long n_row, lo
     }
     __syncthreads();
 
-    // out: 8 lanes are neighbours along row, a warp has 4 columns: its reads of the tile meet all banks
+    // out: 8 lanes are neighbours along row
+    // a warp has 4 columns: its reads of the tile meet all banks
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const auto store_column = [&](int x) {
       const long long col = first_col + x;

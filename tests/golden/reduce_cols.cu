@@ -38,7 +38,8 @@ reduce(const float *__restrict__ a, float *__restrict__ total, long long n_row, 
   constexpr int kParts = kGroups; // of an output, in shared memory
   __shared__ __align__(16) partial parts[kParts][kKept];
   const int lane = threadIdx.x % kLanes, group = threadIdx.x / kLanes;
-  const long long n_kept = n_col, n_reduced = n_row;
+  const long long n_kept = n_col;
+  const long long n_reduced = n_row;
   // where outputs are few, several blocks share them: each takes a part of what is reduced
   const unsigned int tiles = (unsigned int)((n_kept + kKept - 1) / kKept);
   const unsigned int shares = gridDim.x / tiles, share = blockIdx.x / tiles;
@@ -52,18 +53,20 @@ reduce(const float *__restrict__ a, float *__restrict__ total, long long n_row, 
 
   // One step: all loads before the first use. Only the last one may need guards.
   const auto add_step = [&](long long first, bool guarded) {
+    const int left = (int)(n_reduced - first); // of the last one
     vec<float, kVec> a_v[kItems] = {};
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long row = first + item * kGroups + group;
-      if (!guarded || row < n_reduced) {
+      const int place = item * kGroups + group;
+      if (!guarded || place < left) {
+        const long long row = first + place;
         a_v[item] = load_streaming<vec<float, kVec>, 16>(&a[n_col * row + col]);
       }
     }
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long row = first + item * kGroups + group;
-      if (!guarded || row < n_reduced) {
+      const int place = item * kGroups + group;
+      if (!guarded || place < left) {
 #pragma unroll
         for (int e = 0; e < kVec; e++) {
           float total_e;

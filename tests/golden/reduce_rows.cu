@@ -31,10 +31,10 @@ reduce(const float *__restrict__ a, float *__restrict__ top, long long n_row, lo
   constexpr int kGroups = kThreads / kLanes; // of them, each with outputs of its own
   constexpr int kVec = 4; // elements of a vector: neighbours along col
   constexpr int kItems = 4; // loads in flight along what is reduced
-  constexpr int kKept = kGroups; // outputs that the block owns
   constexpr int kStep = kLanes * kItems * kVec; // elements of each that it takes at once
   const int lane = threadIdx.x % kLanes, group = threadIdx.x / kLanes;
-  const long long n_kept = n_row, n_reduced = n_col;
+  const long long n_kept = n_row;
+  const long long n_reduced = n_col;
   const long long tile = blockIdx.x;
   const long long row = min(tile * kGroups + group, n_kept - 1);
 
@@ -44,18 +44,20 @@ reduce(const float *__restrict__ a, float *__restrict__ top, long long n_row, lo
 
   // One step: all loads before the first use. Only the last one may need guards.
   const auto add_step = [&](long long first, bool guarded) {
+    const int left = (int)(n_reduced - first); // of the last one
     vec<float, kVec> a_v[kItems] = {};
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long col = first + (item * kLanes + lane) * kVec;
-      if (!guarded || col < n_reduced) {
+      const int place = (item * kLanes + lane) * kVec;
+      if (!guarded || place < left) {
+        const long long col = first + place;
         a_v[item] = load<vec<float, kVec>, 16>(&a[n_col * row + col]);
       }
     }
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long col = first + (item * kLanes + lane) * kVec;
-      if (!guarded || col < n_reduced) {
+      const int place = (item * kLanes + lane) * kVec;
+      if (!guarded || place < left) {
 #pragma unroll
         for (int e = 0; e < kVec; e++) {
           float top_e;
@@ -69,7 +71,6 @@ reduce(const float *__restrict__ a, float *__restrict__ top, long long n_row, lo
   for (; first + kStep <= n_reduced; first += kStep) add_step(first, false);
   if (first < n_reduced) add_step(first, true);
 
-  // 32 lanes have each output
   combine_across<1, kLanes>(mine);
   if (lane == 0 && tile * kGroups + group < n_kept) {
     top[row] = mine[0].top;

@@ -1,4 +1,4 @@
-// templates/device/reduce.cuh: shuffle_xor, log2_between, combine_lanes
+// templates/device/reduce.cuh: shuffle_xor, log2_above, log2_lanes, combine_lanes
 // templates/device/vectors.cuh: vec_align, vec, load_some, store_between
 // templates/device/words.cuh: word_of, word_bytes, load_streaming, store_streaming
 
@@ -62,7 +62,10 @@ rows(const float *__restrict__ x, float *__restrict__ y, long long n_row, long l
   constexpr int kItems = 4; // vectors of a row that a thread has at once
   constexpr int kNext = 2; // vectors at once of what follows them
   // lanes that have a row: a power of two, so many that each has work
-  const int log_lanes = log2_between<2, kLanes>(((n_col + 2) >> 4) + 1), lanes = 1 << log_lanes;
+  const int log_lanes =
+      log2_lanes<2, 128>((int)(max(((n_col + 2) >> 4) + 1, min(((n_col + 2) >> 2) + 1, 4LL))),
+      (int)(((n_col + 2) >> 2) + 1), n_row, 17);
+  const int lanes = 1 << log_lanes;
   const int lane = threadIdx.x & (lanes - 1);
   const long long row_index =
       blockIdx.x * (long long)(kThreads >> log_lanes) + (threadIdx.x >> log_lanes);

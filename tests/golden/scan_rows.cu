@@ -39,15 +39,16 @@ scan(const float *__restrict__ a, float *__restrict__ o, long long n_row, long l
   const long long row = row_index;
   partial before = identity(); // what the tiles before come to
 
+  // of the thread's first vector in a tile
+  const int offset = lane * kVec;
+
   // One tile: all loads before the first use. whole: it lies inside the row, which is there.
   const auto scan_tile = [&](long long first, bool whole) {
     const bool is_row = whole || row_index < n_rows;
-    // the thread's first vector
-    const long long first_col = first + lane * kVec;
     vec<float, kVec> a_v[kItems] = {};
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long col = first_col + item * kLanes * kVec;
+      const long long col = first + offset + item * kLanes * kVec;
       const long long left = is_row ? n_elements - col : 0;
       if (whole || left > 0) {
         if (whole || left >= kVec)
@@ -59,7 +60,7 @@ scan(const float *__restrict__ a, float *__restrict__ o, long long n_row, long l
     partial mine[kItems * kVec];
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long col = first_col + item * kLanes * kVec;
+      const long long col = first + offset + item * kLanes * kVec;
       const long long left = is_row ? n_elements - col : 0;
 #pragma unroll
       for (int e = 0; e < kVec; e++) {
@@ -88,7 +89,7 @@ scan(const float *__restrict__ a, float *__restrict__ o, long long n_row, long l
 
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long col = first_col + item * kLanes * kVec;
+      const long long col = first + offset + item * kLanes * kVec;
       const long long left = is_row ? n_elements - col : 0;
       vec<float, kVec> o_v;
       partial up_to = combine(start, ahead[item]);

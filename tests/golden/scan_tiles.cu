@@ -41,19 +41,20 @@ scan(const float *__restrict__ a, float *__restrict__ o, long long n_i, unsigned
   unsigned long long *const counter = reinterpret_cast<unsigned long long *>(workspace);
   const ticket taken = take_ticket(counter);
   const unsigned int tiles = (unsigned int)((n_elements + kTile - 1) / kTile);
-  const unsigned int tile = taken.tile % tiles, lane = threadIdx.x;
   const long long row_index = taken.tile / tiles;
+  const unsigned int tile = taken.tile - (unsigned int)row_index * tiles, lane = threadIdx.x;
   unsigned long long *const nodes =
       counter + kNodesAt + row_index * tree_nodes(tiles) * (sizeof(partial) / 4);
 
+  // of the thread's first vector in a tile
+  const int offset = (lane / 32 * kItems * 32 + lane % 32) * kVec;
+
   // One tile: all loads before the first use. whole: it lies inside the row, which is there.
   const auto scan_tile = [&](long long first, bool whole) {
-    // the thread's first vector
-    const long long first_i = first + (lane / 32 * kItems * 32 + lane % 32) * kVec;
     vec<float, kVec> a_v[kItems] = {};
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long i = first_i + item * 32 * kVec;
+      const long long i = first + offset + item * 32 * kVec;
       const long long left = n_elements - i;
       if (whole || left > 0) {
         if (whole || left >= kVec)
@@ -65,7 +66,7 @@ scan(const float *__restrict__ a, float *__restrict__ o, long long n_i, unsigned
     partial mine[kItems * kVec];
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long i = first_i + item * 32 * kVec;
+      const long long i = first + offset + item * 32 * kVec;
       const long long left = n_elements - i;
 #pragma unroll
       for (int e = 0; e < kVec; e++) {
@@ -109,7 +110,7 @@ scan(const float *__restrict__ a, float *__restrict__ o, long long n_i, unsigned
 
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long i = first_i + item * 32 * kVec;
+      const long long i = first + offset + item * 32 * kVec;
       const long long left = n_elements - i;
       vec<float, kVec> o_v;
       partial up_to = combine(start, ahead[item]);

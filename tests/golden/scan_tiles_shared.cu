@@ -38,23 +38,24 @@ scan(const float *__restrict__ a, float *__restrict__ o, long long n_i, unsigned
   const long long n_elements = n_i;
   __shared__ __align__(16) partial parts[kParts];
   __shared__ __align__(16) partial tiles_before; // what they come to
-  __shared__ __align__(16) vec<float, kVec> a_v[kItems][kThreads];
+  __shared__ __align__(128) vec<float, kVec> a_v[kItems][kThreads];
   // a block has a tile; which one follows from the order in which blocks begin
   unsigned long long *const counter = reinterpret_cast<unsigned long long *>(workspace);
   const ticket taken = take_ticket(counter);
   const unsigned int tiles = (unsigned int)((n_elements + kTile - 1) / kTile);
-  const unsigned int tile = taken.tile % tiles, lane = threadIdx.x;
   const long long row_index = taken.tile / tiles;
+  const unsigned int tile = taken.tile - (unsigned int)row_index * tiles, lane = threadIdx.x;
   unsigned long long *const nodes =
       counter + kNodesAt + row_index * tree_nodes(tiles) * (sizeof(partial) / 4);
 
+  // of the thread's first vector in a tile
+  const int offset = (lane / 32 * kItems * 32 + lane % 32) * kVec;
+
   // One tile: all loads before the first use. whole: it lies inside the row, which is there.
   const auto scan_tile = [&](long long first, bool whole) {
-    // the thread's first vector
-    const long long first_i = first + (lane / 32 * kItems * 32 + lane % 32) * kVec;
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long i = first_i + item * 32 * kVec;
+      const long long i = first + offset + item * 32 * kVec;
       const long long left = n_elements - i;
       if (whole || left > 0) {
         if (whole || left >= kVec)
@@ -66,7 +67,7 @@ scan(const float *__restrict__ a, float *__restrict__ o, long long n_i, unsigned
     async_commit();
     async_wait<0>(); // each thread reads what it copied itself
     const auto value = [&](int item, int e) {
-      const long long i = first_i + item * 32 * kVec;
+      const long long i = first + offset + item * 32 * kVec;
       if (!whole && n_elements - i <= e) return identity();
       float o_e;
       compute(a_v[item][lane][e], o_e);
@@ -104,7 +105,7 @@ scan(const float *__restrict__ a, float *__restrict__ o, long long n_i, unsigned
 
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long i = first_i + item * 32 * kVec;
+      const long long i = first + offset + item * 32 * kVec;
       const long long left = n_elements - i;
       vec<float, kVec> o_v;
       partial up_to = combine(start, ahead[item]);

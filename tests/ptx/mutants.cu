@@ -937,16 +937,124 @@ CK(cluster_past_end) {
   ARRIVE; WAIT;
   out[GID] = t[threadIdx.x];
 }
-CK(cluster_loads) {
+CK(ok_cluster_loads) {
   __shared__ float t[256];
   u32 next;
   t[threadIdx.x] = in[GID];
   AT(next, &t[threadIdx.x], (blockIdx.x + 1) % 4);
   ARRIVE; WAIT;
   float v;
-  asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(v) : "r"(next)); // here
+  asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(v) : "r"(next));
   out[GID] = v;
   ARRIVE; WAIT;
+  t[threadIdx.x] = v;
+}
+#define MAP(to, p, rank) asm volatile("mapa.u64 %0, %1, %2;" : "=l"(to) : "l"(p), "r"(rank))
+#define RANK(to, p) asm volatile("getctarank.u64 %0, %1;" : "=r"(to) : "l"(p))
+CK(ok_cluster_generic) { // loads, stores and atomics by generic addresses
+  __shared__ float t[256];
+  __shared__ int sum;
+  float *next;
+  int *first, left;
+  u32 whose;
+  t[threadIdx.x] = in[GID];
+  sum = 0;
+  MAP(next, &t[threadIdx.x], (blockIdx.x + 1) % 4);
+  MAP(first, &sum, 0);
+  ARRIVE; WAIT;
+  RANK(whose, next);
+  float v = *next + (whose - (blockIdx.x + 1) % 4);
+  RANK(whose, &t[0]);
+  v += whose - blockIdx.x % 4;
+  asm volatile("{ .reg .pred p, q; isspacep.shared::cta p, %1; isspacep.shared::cluster q, %1; selp.s32 %0, 1, 0, p;"
+               " @!q add.s32 %0, %0, 2; }" : "=r"(left) : "l"(next));
+  v += left;
+  atomicAdd(first, 1);
+  ARRIVE; WAIT;
+  *next = v;
+  ARRIVE; WAIT;
+  out[GID] = t[threadIdx.x] + (blockIdx.x % 4 == 0 && sum != 4 * 256);
+}
+CK(cluster_reads_too_early) {
+  __shared__ float t[256];
+  float *next;
+  MAP(next, &t[threadIdx.x], (blockIdx.x + 1) % 4);
+  t[threadIdx.x] = in[GID];
+  ARRIVE; WAIT;
+  t[threadIdx.x] += 1.f; // here
+  out[GID] = *next; // here
+  ARRIVE; WAIT;
+}
+CK(cluster_overwrites_what_others_read) {
+  __shared__ float t[256];
+  float *next;
+  MAP(next, &t[threadIdx.x], (blockIdx.x + 1) % 4);
+  t[threadIdx.x] = in[GID];
+  ARRIVE; WAIT;
+  const float own = t[255 - threadIdx.x];
+  const float v = *next; // here
+  __syncthreads();
+  t[threadIdx.x] = own; // here
+  ARRIVE; WAIT;
+  out[GID] = v + t[threadIdx.x];
+}
+CK(cluster_reads_what_others_update) {
+  __shared__ int t[256];
+  int *next;
+  MAP(next, &t[threadIdx.x], (blockIdx.x + 1) % 4);
+  t[threadIdx.x] = 0;
+  ARRIVE; WAIT;
+  atomicAdd(next, 1); // here
+  atomicAdd(&t[threadIdx.x], 1);
+  __syncthreads();
+  out[GID] = t[threadIdx.x]; // here
+  ARRIVE; WAIT;
+}
+CK(cluster_reads_of_what_has_ended) {
+  __shared__ float t[256];
+  float *next;
+  MAP(next, &t[threadIdx.x], (blockIdx.x + 1) % 4);
+  t[threadIdx.x] = in[GID];
+  ARRIVE; WAIT;
+  out[GID] = blockIdx.x % 4 == 0 ? *next : 1.f; // here
+}
+CK(cluster_maps_global) {
+  float *next;
+  MAP(next, out + threadIdx.x, (blockIdx.x + 1) % 4); // here
+  out[GID] = *next;
+}
+// ---- the whole grid: as cooperative_groups does it
+__device__ void grid_sync() {
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    u32 low, high, old, now;
+    asm("mov.u32 %0, %%envreg2;" : "=r"(low));
+    asm("mov.u32 %0, %%envreg1;" : "=r"(high));
+    u64 at = ((u64)high << 32 | low) + 4;
+    asm volatile("atom.add.release.gpu.u32 %0, [%1], %2;" : "=r"(old) : "l"(at), "r"(blockIdx.x == 0 ? 0x80000001u - gridDim.x : 1u) : "memory");
+    do asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(at) : "memory");
+    while ((int)(old ^ now) >= 0); // here
+  }
+  __syncthreads();
+}
+K(ok_grid) {
+  for (int r = 0; r < 3; r++) {
+    if (GID < n) scratch[GID] = in[GID] + r;
+    grid_sync();
+    if (GID < n) out[GID] = scratch[n - 1 - GID];
+    grid_sync();
+  }
+}
+K(grid_no_barrier) {
+  if (GID < n) scratch[GID] = in[GID];
+  grid_sync();
+  if (GID < n) out[GID] = scratch[n - 1 - GID]; // here
+  if (GID < n) scratch[GID] = 1.f; // here
+}
+K(grid_block_leaves) {
+  if (GID < n) out[GID] = in[GID];
+  if (blockIdx.x == 2) return;
+  grid_sync();
 }
 CK(ok_cluster_global) { // what one block writes all read, and what all have read one changes
   const int at = blockIdx.x / 4 * 1024 + threadIdx.x, one = blockIdx.x / 4 * 1024 + 512;

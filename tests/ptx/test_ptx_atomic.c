@@ -468,9 +468,58 @@ static void forms_as_ptxas_takes_them(void **state) {
   }
 }
 
+/* Which of them machine code makes of compare-and-swaps: by ptxas 13.0 for sm_90; and the kernel's
+ * own loops. Eight warps. */
+static void loops_of_swaps_are_counted(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    int64_t loops;
+  } cases[] = {
+      {"atom.global.add.noftz.f16 %h1, [%out], %h2;", 8},
+      {"red.global.add.noftz.f16x2 [%out], %r2;", 0},
+      {"red.global.add.noftz.v2.f16 [%out], {%h2, %h2};", 0},
+      {"red.global.add.f32 [%out], 0f3F800000;", 0},
+      {"red.global.add.f64 [%out], 0d3FF0000000000000;", 0},
+      {"red.shared.add.f32 [t], 0f3F800000;", 8},
+      {"red.shared.add.f64 [t], 0d3FF0000000000000;", 8},
+      {"red.shared.add.noftz.f16x2 [t], %r2;", 8},
+      {"red.shared.add.u64 [t], 1;", 8},
+      {"red.shared.max.s64 [t], 1;", 8},
+      {"atom.shared.exch.b64 %d1, [t], 1;", 0},
+      {"red.shared.add.u32 [t], 1;", 0},
+      {"cvta.shared.u64 %d3, %d2; red.add.f32 [%d3], 0f3F800000; red.add.f32 [%out], 0f3F800000;",
+       8},
+      {"atom.global.cas.b16 %h1, [%out], %h2, %h2;", 8},
+      {"atom.global.cas.b32 %r1, [%out], 0, 0;", 0},
+      {"L: atom.global.cas.b32 %r1, [%out], 0, 0; setp.ne.u32 %p1, %r1, 0; @%p1 bra L;", 8}};
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    SCT_SCOPED(sct_str) text = {0};
+    sct_ptx_result result;
+    const uint32_t in[2] = {0};
+    const kernel_run run = {.blocks = 2,
+                            .threads = 128,
+                            .in = in,
+                            .in_bytes = 8,
+                            .out_bytes = 8,
+                            .out_zero = true,
+                            .host_threads = 1};
+    sct_str_append(&text, PTX_KERNEL);
+    sct_str_printf(&text,
+                   ".shared .align 8 .b8 t[8]; mov.b32 %%r2, 0; mov.b16 %%h2, 0; mov.u64 %%d2, t;\n"
+                   "%s\nret;\n}\n",
+                   cases[k].text);
+    assert_int_equal(run_kernel(sct_str_c(&text), &run, NULL, &result), SCT_PTX_CLEAN);
+    if (result.counters.swap_loops != cases[k].loops) {
+      fail_msg("%s: %lld", cases[k].text, (long long)result.counters.swap_loops);
+    }
+    sct_ptx_result_free(&result);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_form_in_every_space),
-                                     cmocka_unit_test(subnormal_sums),
-                                     cmocka_unit_test(forms_as_ptxas_takes_them)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(loops_of_swaps_are_counted), cmocka_unit_test(every_form_in_every_space),
+      cmocka_unit_test(subnormal_sums), cmocka_unit_test(forms_as_ptxas_takes_them)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -313,35 +313,61 @@ static void bad_buffers(void **state) {
 #define WITH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 /* What was inlined has its own place, and those where it was called, from the inside out; what is
- * of another file than the kernel is named by its call. */
+ * of the toolkit's headers is named by its call, and beside it by its own place. */
 static void inlined_code_is_named_by_its_calls(void **state) {
   (void)state;
   static const char head[] = PTX_HEAD ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n"
                                       ".reg .b64 %d<4>;\n.reg .b32 %r<2>;\n.loc 1 40 3\n"
                                       ".loc 1 30 5, function_name $L0, inlined_at 1 40 3\n"
                                       ".loc 1 40 9\n"
-                                      ".loc 1 31 5, function_name $L0, inlined_at 1 40 9\n";
-  static const char tail[] = "mov.u64 %d1, 0;\nld.global.u32 %r1, [%d1];\nret;\n}\n"
-                             ".file 1 \"mine.cu\"\n.file 2 \"theirs.h\"\n";
+                                      ".loc 1 31 5, function_name $L0, inlined_at 1 40 9\n"
+                                      ".loc 2 5 1, function_name $L0, inlined_at 1 40 3\n"
+                                      ".loc 3 9 2, function_name $L1, inlined_at 1 31 5\n";
+  static const char tail[] =
+      "mov.u64 %d1, 0;\nld.global.u32 %r1, [%d1];\nret;\n}\n"
+      ".file 1 \"mine.cu\"\n.file 2 \"too.h\"\n.file 3 \"/usr/local/cuda/include/their.h\"\n"
+      ".section .debug_str\n{\n$L0:\n.b8 102\n.b8 0\n$L1:\n"
+      ".b8 95,90,78,75,50,99,103,52\n.b8 115,121,110,99,69,118,0\n$L2:\n.b8 95,90,53,112\n"
+      ".b8 108,97,105,110,102,0\n}\n"; /* f, _ZNK2cg4syncEv, _Z5plainf */
   static const struct {
     const char *loc;
     int line, called[3];
-  } cases[] = {{".loc 1 40 3\n", 40, {0}},
-               {".loc 1 30 5, function_name $L0, inlined_at 1 40 3\n", 30, {40}},
-               {".loc 1 7 1, function_name $L1, inlined_at 1 31 5\n", 7, {31, 40}},
-               {".loc 2 7 1, function_name $L1, inlined_at 1 31 5\n", 31, {40}},
-               {".loc 2 7 1, function_name $L1, inlined_at 1 77 2\n", 77, {0}}};
+    const char *file, *text;
+  } cases[] = {{".loc 1 40 3\n", 40, {0}, "mine.cu", "line 40 of mine.cu, PTX"},
+               {".loc 1 30 5, function_name $L0, inlined_at 1 40 3\n", 30, {40}, "mine.cu", NULL},
+               {".loc 1 7 1, function_name $L1, inlined_at 1 31 5\n", 7, {31, 40}, "mine.cu", NULL},
+               {".loc 2 7 1, function_name $L1, inlined_at 1 31 5\n",
+                7,
+                {31, 40},
+                "too.h",
+                "line 7 of too.h, called in line 31 of mine.cu, called in line 40 of mine.cu, PTX"},
+               {".loc 3 7 1, function_name $L1, inlined_at 1 31 5\n",
+                31,
+                {40},
+                "mine.cu",
+                "line 31 of mine.cu, in sync, line 7 of /usr/local/cuda/include/their.h, PTX"},
+               {".loc 3 8 1, function_name $L2, inlined_at 3 9 2\n",
+                31,
+                {40},
+                "mine.cu",
+                "in plain, line 8"},
+               {".loc 3 7 1\n", 7, {0}, "/usr/local/cuda/include/their.h", NULL},
+               {".loc 2 7 1, function_name $L1, inlined_at 1 77 2\n", 7, {77}, "too.h", NULL}};
   for (int k = 0; k < SCT_COUNT(cases); k++) {
-    SCT_SCOPED(sct_str) text = {0};
+    SCT_SCOPED(sct_str) text = {0}, printed = {0};
     uint32_t word = 0;
     sct_ptx_result result;
     sct_str_printf(&text, "%s%s%s", head, cases[k].loc, tail);
     const kernel_run run = {.blocks = 1, .threads = 1, .in = &word, .in_bytes = 4, .out_bytes = 4};
     assert_int_equal(run_kernel(sct_str_c(&text), &run, NULL, &result), SCT_PTX_OUT_OF_BOUNDS);
+    sct_ptx_diag_print(&printed, &result.diag);
     assert_int_equal(result.diag.line, cases[k].line);
-    assert_string_equal(result.diag.file, "mine.cu");
+    assert_string_equal(result.diag.file, cases[k].file);
     for (int c = 0; c < SCT_COUNT(cases[k].called); c++) {
       assert_int_equal(c < result.diag.n_called ? result.diag.called[c] : 0, cases[k].called[c]);
+    }
+    if (cases[k].text != NULL && strstr(sct_str_c(&printed), cases[k].text) == NULL) {
+      fail_msg("%s: %s", cases[k].loc, sct_str_c(&printed));
     }
     sct_ptx_result_free(&result);
   }

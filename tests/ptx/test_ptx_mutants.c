@@ -150,7 +150,16 @@ static const mutant mutants[] = {
     CLUSTERS("cluster_never_arrives", BARRIER_DIVERGENCE),
     CLUSTERS("cluster_rank_too_high", BAD_OPERAND),
     CLUSTERS("cluster_past_end", OUT_OF_BOUNDS),
-    CLUSTERS("cluster_loads", BAD_OPERAND),
+    CLUSTERS("ok_cluster_loads", CLEAN),
+    CLUSTERS("ok_cluster_generic", CLEAN),
+    CLUSTERS("cluster_reads_too_early", SHARED_RACE),
+    CLUSTERS("cluster_overwrites_what_others_read", SHARED_RACE),
+    CLUSTERS("cluster_reads_what_others_update", SHARED_RACE),
+    CLUSTERS("cluster_reads_of_what_has_ended", BAD_OPERAND),
+    CLUSTERS("cluster_maps_global", BAD_OPERAND),
+    MAP("ok_grid", CLEAN),
+    MAP("grid_no_barrier", GLOBAL_RACE),
+    MAP("grid_block_leaves", BARRIER_DIVERGENCE),
     CLUSTERS("cluster_after_the_end", BAD_OPERAND),
     CLUSTERS("ok_cluster_global", CLEAN),
     CLUSTERS("cluster_changes_what_others_read", GLOBAL_RACE),
@@ -308,6 +317,71 @@ static void the_place_is_exact(void **state) {
   sct_str_free(&text);
 }
 
+/* A kernel that does not say how large its clusters are learns it from the launch. */
+static void clusters_by_the_launch(void **state) {
+  (void)state;
+  static const char ptx[] =
+      ".version 9.0\n.target sm_90\n.address_size 64\n"
+      ".visible .entry k(.param .u64 out) {\n.reg .b32 %r<4>; .reg .b64 %d<4>;"
+      "mov.u32 %r1, %cluster_nctarank; mov.u32 %r2, %ctaid.x;\n"
+      "mul.wide.u32 %d1, %r2, 4; ld.param.u64 %d2, [out];\n"
+      "add.s64 %d1, %d1, %d2; st.global.u32 [%d1], %r1; ret;\n}\n";
+  sct_ptx_module *module = NULL;
+  sct_ptx_memory *memory = NULL;
+  sct_error err = {0};
+  uint64_t address = 0;
+  const sct_ptx_buffer out = {.name = "out", .bytes = 16};
+  assert_int_equal(sct_ptx_parse(&module, ptx, "k.ptx", &err), SCT_OK);
+  sct_ptx_memory_new(&memory);
+  assert_int_equal(sct_ptx_memory_add(memory, &address, &out, &err), SCT_OK);
+  const void *args[] = {&address};
+  for (int n = 0; n <= 4; n += 2) {
+    sct_ptx_result result;
+    const sct_ptx_launch_opts opts = {.module = module,
+                                      .kernel = "k",
+                                      .grid = {4, 1, 1},
+                                      .args = args,
+                                      .n_args = 1,
+                                      .cluster = n};
+    assert_int_equal(sct_ptx_launch(&result, memory, &opts, &err), SCT_OK);
+    assert_int_equal(sct_ptx_memory_data(memory, address)[12], n == 0 ? 1 : n);
+    sct_ptx_result_free(&result);
+  }
+  sct_ptx_memory_free(memory);
+  sct_ptx_module_free(module);
+}
+
+/* A cooperative grid runs whole or not at all. */
+static void a_grid_may_be_too_large(void **state) {
+  const lab *l = *state;
+  const int zero = 0;
+  const uint64_t none = 0;
+  const void *args[] = {&none, &none, &none, &zero, &zero};
+  const int64_t one = 0;
+  sct_ptx_memory *memory = NULL;
+  sct_ptx_launch_opts opts = {
+      .module = l->module, .kernel = "ok_grid", .block = {1024, 1, 1}, .args = args, .n_args = 5};
+  sct_ptx_memory_new(&memory);
+  for (int k = 0; k < 4; k++) { /* two blocks fit a multiprocessor, with many registers one */
+    sct_ptx_result result;
+    sct_error err = {0};
+    opts.grid[0] = k == 0 ? 264 : k == 1 ? 265 : k == 2 ? 133 : 2;
+    opts.registers = k == 2 ? 64 : 0;
+    opts.blocks = k == 3 ? &one : NULL;
+    opts.n_blocks = 1;
+    const sct_status status = sct_ptx_launch(&result, memory, &opts, &err);
+    assert_int_equal(status, k == 0 ? SCT_OK : SCT_EUSAGE);
+    assert_true(k == 0 || k == 3 ||
+                strstr(err.text, k == 1 ? "264 are resident" : "132 are") != NULL);
+    if (status == SCT_OK) {
+      assert_int_equal(result.diag.kind, SCT_PTX_CLEAN);
+      assert_true(result.counters.warp_instructions > 264 * 32 * 40);
+      sct_ptx_result_free(&result);
+    }
+  }
+  sct_ptx_memory_free(memory);
+}
+
 int main(void) {
   nvrtc_door door;
   if (!nvrtc_open(&door)) {
@@ -316,6 +390,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(every_mutant_gets_its_diagnosis),
                                      cmocka_unit_test(every_distance_is_out_of_bounds),
                                      cmocka_unit_test(the_catalogue_is_whole),
-                                     cmocka_unit_test(the_place_is_exact)};
+                                     cmocka_unit_test(the_place_is_exact),
+                                     cmocka_unit_test(clusters_by_the_launch),
+                                     cmocka_unit_test(a_grid_may_be_too_large)};
   return cmocka_run_group_tests(tests, setup, lab_teardown);
 }

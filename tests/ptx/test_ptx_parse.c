@@ -72,7 +72,7 @@ static void unknown_instructions_name_kernel_line_and_text(void **state) {
       {"cp.async.cg.shared.global [%r1], [%d1], 8", "unknown form"},
       {"cp.async.frob [%r1], [%d1], 8", "unknown form"},
       {"call nothing, ()", "unknown function 'nothing'"},
-      {"wgmma.fence.sync.aligned", "unknown form"},
+      {"wgmma.fence.sync.aligned", "wgmma operations of four warps are not supported"},
       {"ex2.f32 %r1, %r2", "unknown form"},
       {"div.f32 %r1, %r2, %r3", "unknown form"},
   };

@@ -230,54 +230,6 @@ static void assert_traffic(int64_t reads, int64_t writes) {
   assert_int_equal(w, writes);
 }
 
-static void assert_distinct(int op, int64_t bytes) {
-  assert_int_equal(sct_spec_distinct_bytes(&spec, op, &spec.sizes[0]), bytes);
-}
-
-static void test_distinct_bytes(void **state) {
-  (void)state;
-  static const struct {
-    const char *at, *extents;
-    int64_t bytes; /* of an array of f32 for i=10 */
-  } cases[] = {
-      {"i", NULL, 40},        {"3 * i", "3 * i", 40},
-      {"i + 1", "i + 1", 40}, {"i // 2", "i", 0}, /* two at a time: not known */
-      {"min(i, 3)", "i", 0},
-  };
-  for (int k = 0; k < SCT_COUNT(cases); k++) {
-    open_map(cases[k].at, cases[k].extents, 0, "i=10");
-    finish("b = a;");
-    assert_distinct(0, cases[k].bytes);
-    assert_distinct(1, 40);
-    close_spec();
-  }
-  open_spec("i j");
-  add_array("a", "x:f32 y:f64 z:f32", INPUT); /* y is not used */
-  add_array("diagonal", "f32", INPUT);
-  add_array("bias", "f32", INPUT);
-  add_array("unused", "f32", INPUT);
-  add_array("b", "f32", OUTPUT);
-  set_at("diagonal", "i; i + j"); /* i tells rows apart, i + j columns: but not by itself */
-  set_extents("diagonal", "i, i + j");
-  set_dims("bias", "j");
-  bind();
-  lay_out_rest();
-  set_sizes("i=10 j=7");
-  finish("b = a.x + a.z + bias + diagonal;");
-  assert_distinct(0, 70 * 8);
-  assert_distinct(1, 0);
-  assert_distinct(2, 7 * 4);
-  assert_distinct(3, 0);
-  assert_distinct(4, 70 * 4);
-  close_spec();
-  open_gather("i32", 0, "i=100 m=10");
-  finish("b = t;");
-  assert_distinct(0, 400); /* the index array */
-  assert_distinct(1, 0);
-  assert_distinct(2, 400);
-  close_spec();
-}
-
 static void test_traffic(void **state) {
   (void)state;
   open_spec("i j");
@@ -320,7 +272,6 @@ int main(void) {
       cmocka_unit_test(test_scatter_values_are_distinct),
       cmocka_unit_test(test_index_type_must_hold_the_values),
       cmocka_unit_test(test_host_offset_follows_the_index),
-      cmocka_unit_test(test_distinct_bytes),
       cmocka_unit_test(test_traffic),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -148,6 +148,21 @@ static const problem problems[] = {
      "t.s = a; t.n = 1; m = a;", 2, KEEP_X, SEVERAL("f32", SCT_REDUCE_MIN)},
     {"where in rows off a word:start=any ", YX, "", OUT("i32", "'y'", "argmax"), "t = a;", 2,
      KEEP_Y, FROM("u8", false, "i32", SCT_REDUCE_ARGMAX)},
+    {"f32 rows of any length off a word: lanes=any ", YX, "", OUT("f32", "'y'", "sum"), "t = a;", 2,
+     KEEP_Y, ONE("f32", SCT_REDUCE_SUM)},
+    {"u8 rows of any length onto what is there off a word: lanes=any ", YX, "",
+     ONTO("u8", "'y'", "min"), "t = a;", 2, KEEP_Y, ONE("u8", SCT_REDUCE_MIN)},
+    {"f16 rows of any length off a word: lanes=any ", YX, "", OUT("f16", "'y'", "max"), "t = a;", 2,
+     KEEP_Y, ONE("f16", SCT_REDUCE_MAX)},
+    {"f64 all of any length off a word: lanes=any ", YX, "", OUT("f64", "", "sum"), "t = a;", 2, 0,
+     ONE("f64", SCT_REDUCE_SUM)},
+    {"where in rows of any length off a word: lanes=any ", YX, "", OUT("i32", "'y'", "argmin"),
+     "t = a;", 2, KEEP_Y, FROM("i16", false, "i32", SCT_REDUCE_ARGMIN)},
+    {"several outputs of rows of any length: lanes=any ", YX, "",
+     SUM_AND_COUNT("'y'", INOUT) ", " OUT_AS("m", "f64", "'y'", "max", ""),
+     "t.s = a; t.n = 1; m = a;", 2, KEEP_Y, SEVERAL("f64", SCT_REDUCE_MAX)},
+    {"i32 of the middle, any length: lanes=any ", ZYX, "", OUT("i32", "'y'", "sum"), "t = a;", 3,
+     KEEP_Y, ONE("i32", SCT_REDUCE_SUM)},
     {"where in columns", YX, "", OUT("i32", "'x'", "argmin"), "t = a;", 2, KEEP_X,
      FROM("f64", false, "i32", SCT_REDUCE_ARGMIN)},
     {"where in planes through a box", ZYX, "", OUT("i64", "'y'", "argmax"), "t = a;", 3, KEEP_Y,
@@ -165,6 +180,10 @@ static const int64_t lines[][MAX_DIMS] = {{0}, {1}, {31}, {33}, {1024}, {9001}};
 enum { OFF_PLANES = 2, OFF_BOXES = 1 };
 static const int64_t planes[][MAX_DIMS] = {{0, 5},    {5, 0},  {1, 1},    {3, 31},  {9, 33},
                                            {2, 4100}, {35, 8}, {133, 21}, {5, 1031}};
+/* Rows of any length: parts of a warp, warps, blocks and several blocks have one. */
+static const int64_t rows[][MAX_DIMS] = {{3, 0},    {1, 1},  {300, 3},  {70, 6},   {40, 17},
+                                         {33, 40},  {9, 67}, {9, 130},  {2, 1031}, {200, 520},
+                                         {2, 4100}, {1, 7},  {3, 36001}};
 static const int64_t boxes[][MAX_DIMS] = {{2, 0, 3}, {1, 1, 1},    {3, 2, 33},
                                           {5, 7, 8}, {2, 130, 16}, {3, 31, 133}};
 
@@ -391,7 +410,14 @@ static void run(const fixture *f, const problem *p, const picked *c, const int64
   uint8_t *held[MAX_OUTPUTS] = {NULL};
   picked_run_open(&r, c, &f->spec, n);
   assert_true(r.blocks > 0); /* sums of nothing are written too */
-  picked_run_add_array(&r, "a", a, count * f->spec.operands[0].record.bytes);
+  /* where any element may be the first one, it is not the first of a word */
+  const sct_record *record = &f->spec.operands[0].record;
+  picked_run_add_buffer(
+      &r, &(sct_ptx_buffer){.name = "a",
+                            .bytes = count * record->bytes,
+                            .data = a,
+                            .read_only = true,
+                            .misalign = c->code.align[0] > record->align ? 0 : record->bytes});
   for (int k = 0; k < p->n_outputs; k++) {
     const int64_t bytes = n_places * f->spec.operands[1 + k].record.bytes;
     held[k] = new_contents(f, p, k, n_places);
@@ -461,10 +487,15 @@ static void as_on_the_host(void **state) {
   sct_arena arena = {0};
   int runs = 0;
   const bool is_off = strstr(p->name, "off a word") != NULL;
-  const int64_t(*sizes)[MAX_DIMS] = p->n_dims == 1 ? lines : p->n_dims == 2 ? planes : boxes;
-  const int n_sizes = p->n_dims == 1   ? SCT_COUNT(lines)
-                      : p->n_dims == 2 ? SCT_COUNT(planes) - (is_off ? 0 : OFF_PLANES)
-                                       : SCT_COUNT(boxes) - (is_off ? 0 : OFF_BOXES);
+  const bool any = strstr(p->name, "lanes=any") != NULL;
+  const int64_t(*sizes)[MAX_DIMS] = p->n_dims == 1   ? lines
+                                    : p->n_dims == 3 ? boxes
+                                    : any            ? rows
+                                                     : planes;
+  const int n_sizes = p->n_dims == 1          ? SCT_COUNT(lines)
+                      : p->n_dims == 2 && any ? SCT_COUNT(rows)
+                      : p->n_dims == 2        ? SCT_COUNT(planes) - (is_off ? 0 : OFF_PLANES)
+                                              : SCT_COUNT(boxes) - (is_off ? 0 : OFF_BOXES);
   fixture_open_text(&f, spec_text(&arena, p));
   const int n = pick(&f, p, list);
   picked_compile(list, n);

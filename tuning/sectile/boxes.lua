@@ -261,7 +261,8 @@ end
 -- vectors where the view is. Several boxes along one more mode are a larger one.
 function boxes.start(k, c, about, bytes)
   local p = { k = k, about = about, threads = c.threads, evict = c.evict, width = k.width or 1,
-    bytes = bytes, size = k.sizes[1], memory = {}, box = {}, put = {}, is_whole = {}, names = {} }
+    bytes = bytes, size = k.sizes[1], memory = {}, box = {}, put = {}, is_whole = {}, names = {},
+    strides = {} }
   for extent in string.gmatch(c.box, "%d+") do
     p.box[#p.box + 1] = math.tointeger(extent)
   end
@@ -394,6 +395,7 @@ function boxes.side_of(p, parts)
     share = kit.ceil_div(share, WARP) * WARP
   end
   local side = { parts = parts, used = unit * share, levels = {}, passes = 1 }
+  local row = shares > 1 and share > 1 and p.row -- the thread's place in the share
   local lines, inside = {}, {}
   for m, part in ipairs(parts) do
     part.name = part.name or p.names[part.dims[1]]
@@ -405,17 +407,20 @@ function boxes.side_of(p, parts)
       side.passes = below * count
       side.levels[#side.levels + 1] = { d = part.dims[1], count = count, times = times }
       lines[#lines + 1] = string.format("const int %s = %s%s%s;", part.name, pass,
-        times > 1 and " * " .. times or "", is_share and " + " .. p.row or "")
+        times > 1 and " * " .. times or "", is_share and row and " + " .. row or "")
       if count * times > part.extent then
         inside[1] = string.format("%s < %d || %s < %d", pass, count - 1, part.name, part.extent)
       end
     end
   end
   side.start = { table.unpack(parts, 1, n - 1) }
-  side.start[n] = { dims = parts[n].dims, name = shares > 1 and p.row or parts[n].name }
-  side.setup = kit.concat(boxes.find_digits(side.start, 1, n, "threadIdx.x"))
+  if shares == 1 or row then
+    side.start[n] = { dims = parts[n].dims, name = row or parts[n].name }
+  end
+  side.setup = kit.concat(boxes.find_digits(side.start, 1, #side.start, "threadIdx.x"))
   side.find = kit.concat(lines)
   local left = boxes.inside_text(p, parts, 1)
+  side.guard_whole = inside[1] and "if (" .. inside[1] .. ")\n  " or ""
   inside[#inside + 1] = left ~= "" and p.guard .. left or nil
   local condition = #inside > 1 and "(" .. table.concat(inside, ") && (") .. ")" or inside[1]
   side.inside = condition and "if (" .. condition .. ") " or ""
@@ -423,21 +428,24 @@ function boxes.side_of(p, parts)
   return side
 end
 
--- The statement before the passes that moves a pointer to the thread's first element, and those
+-- The statement before the passes that declares a pointer to the thread's first element, and those
 -- after a pass that move it to the next one.
 function boxes.moves(p, side, x)
   local start, lines, below, before = 0, {}, 1, 0
   for _, part in ipairs(side.start) do
-    start = start + (part.dims[1] and x.step(part.dims[1]) or 0) * cuda.var(part.name)
+    start = start + (part.dims[1] and x.stride(part.dims[1]) or 0) * cuda.var(part.name)
   end
   for _, level in ipairs(side.levels) do
     local step = (level.d and x.step(level.d) or 0) * level.times
-    local text = boxes.advance_text(p, x.from, step - before)
+    local text = boxes.advance_text(p, x.from, below == 1 and level.d
+      and x.stride(level.d) * level.times or step - before)
     lines[#lines + 1] = text and (below > 1
       and string.format("if ((pass + 1) %% %d == 0)\n  ", below) or "") .. text
     below, before = below * level.count, step * level.count
   end
-  return boxes.advance_text(p, x.from, start) or "", kit.concat(lines)
+  local text = p.g:text(start + 0)
+  return string.format("%s%s *%s = %s%s;", x.const, x.type, x.from, x.first,
+    text ~= "0" and " + " .. text or ""), kit.concat(lines)
 end
 
 -- Fits both sides to one number of threads.
@@ -450,7 +458,8 @@ function boxes.fit_threads(p)
   end
 end
 
--- Texts of an operand: a pointer to the box's first element, and how far a step along a mode goes.
+-- Texts of an operand: a pointer to the box's first element, and how far a step along a mode goes
+-- (`stride`: as it is written, products of extents under a name).
 function boxes.place_texts(p, op)
   local element, zero = op.offset[1] // op.record.bytes, {}
   for d in ipairs(p.k.dims) do
@@ -466,15 +475,20 @@ function boxes.place_texts(p, op)
     op = op, step = step, type = p.g:type(op), value = p.g:name(op.name .. "_v"),
     pointer = op.pointer,
     from = p.g:name(op.name .. (op.is_output and "_to" or "_from")),
-    const = op.is_output and "" or "const ",
+    first = p.g:name(op.name .. "_first"), const = op.is_output and "" or "const ",
   }
-  local lines = { string.format("%s%s *%s = %s;", x.const, x.type, x.from,
-    kit.const_of(first) == 0 and op.pointer or string.format("&%s[%s]", op.pointer,
-      p.g:text(first))) }
-  for _, d in ipairs(p.counted) do
-    lines[#lines + 1] = boxes.advance_text(p, x.from, step(d) * p.first[d])
+  local strides = {}
+  function x.stride(d)
+    local name = not strides[d] and sides.stride(p, op, d, step(d))
+    strides[d] = strides[d] or name and cuda.var(name) or step(d)
+    return strides[d]
   end
-  x.declare = kit.concat(lines)
+  local start = first
+  for _, d in ipairs(p.counted) do
+    start = start + x.stride(d) * p.first[d]
+  end
+  x.declare = string.format("%s%s *const %s = &%s[%s];", x.const, x.type, x.first, op.pointer,
+    p.g:text(start))
   return x
 end
 
@@ -489,29 +503,38 @@ end
 -- many as the box has; `whole`: the condition that it crosses none.
 function boxes.cut(p)
   local lines, order, inside = { "unsigned int block = blockIdx.x;" }, {}, {}
-  p.grid, p.grid_tiles, p.first, p.firsts, p.left, p.lefts = 1, {}, {}, {}, {}, {}
+  p.grid, p.grid_tiles, p.first, p.left, p.lefts, p.extents = 1, {}, {}, {}, {}, {}
   for _, d in ipairs(p.about.out) do
     order[#order + 1] = not p.is_whole[d] and d or nil
   end
   for n, d in ipairs(order) do
     local extent, size = p.k.extents[d], p.box[d]
-    local name, count = p.g:name("first_" .. p.k.dims[d]), kit.ceil_div(extent, size)
-    local text = sides.count_text(p, count)
-    local found = n == #order and "block" or "block % " .. text
-    lines[#lines + 1] = string.format("const long long %s = %s;", name,
-      size > 1 and string.format(n == #order and "(long long)%s * %d" or "(long long)(%s) * %d",
-        found, size) or found)
-    lines[#lines + 1] = n < #order and "block /= " .. text .. ";" or ""
-    p.first[d], p.grid, p.grid_tiles[n] = cuda.var(name), p.grid * count, count
-    p.firsts[n] = name
+    local dim, count, text = p.k.dims[d], kit.ceil_div(extent, size), sides.count_text(p, extent)
+    local name, constant = p.g:name("first_" .. dim), nil
     if size > 1 then
-      p.left[d] = p.g:name("left_" .. p.k.dims[d])
-      p.lefts[#p.lefts + 1] = { name = p.left[d], most = size,
-        count = p.g:text(extent - p.first[d]) }
-      inside[#inside + 1] = string.format("%s <= %s", p.g:text(p.first[d] + size), p.g:text(extent))
+      constant = p.g:name("kBox" .. string.gsub(dim, "^%l", string.upper))
+      p.extents[#p.extents + 1] = constant .. " = " .. size
+      text = p.g:name("boxes_" .. dim)
+      lines[#lines + 1] = n < #order and string.format("const unsigned int %s = ceil_div<%s>(%s);",
+        text, constant, p.g:text(extent)) or nil
+    end
+    local found = n == #order and "block" or "block % " .. text
+    if size > 1 then
+      local form = n == #order and "(long long)%s * %s" or "(long long)(%s) * %s"
+      found = string.format(form, found, constant)
+    end
+    kit.append(lines, string.format("const long long %s = %s;", name, found),
+      n < #order and "block /= " .. text .. ";" or nil)
+    p.first[d], p.grid, p.grid_tiles[n] = cuda.var(name), p.grid * count, count
+    if size > 1 then
+      p.left[d] = p.g:name("left_" .. dim)
+      p.lefts[#p.lefts + 1] = string.format("const int %s = (int)min((long long)%s, %s);",
+        p.left[d], constant, p.g:text(extent - p.first[d]))
+      inside[#inside + 1] = string.format("%s + %s <= %s", name, constant, p.g:text(extent))
     end
   end
   p.cut, p.counted = kit.concat(lines), order
+  p.extents = #p.extents > 0 and table.concat(p.extents, ", ")
   p.whole = #inside > 0 and table.concat(inside, " && ")
 end
 

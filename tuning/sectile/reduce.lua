@@ -7,6 +7,10 @@ local reduce = {}
 
 reduce.COUNTER_BYTES = 4 << 16 -- of a workspace, in front of what blocks leave
 
+local LEAST_BYTES = 32    -- neighbours that the lanes of a row load at once, where it is very short
+local SHORT_BYTES = 64    -- ... where it has as many
+local BUSY_THREADS = 1024 -- of an SM
+
 -- ---- partials ----
 
 -- The type in which a field is accumulated: halves as floats; sums of integers without a sign, as
@@ -314,6 +318,35 @@ end
 ---@return sectile.Expr
 function reduce.shares(tiles, blocks, n_reduced, step)
   return ((0 * tiles + blocks) // tiles:max(1)):min(n_reduced // step):max(1)
+end
+
+--- How many lanes have a row, chosen at run time: a power of two from `least` to `most`, so many
+--- that each has work; of short rows as many as load SHORT_BYTES side by side; where rows are few,
+--- so many that the GPU is busy.
+---@param g sectile.Cuda
+---@param c table how many rows, and of each how many neighbours that are loaded at once (many):
+--- expressions; of these a lane's share (items) and the bytes of one; least and most lanes
+---@return string log the text of the number's binary logarithm
+---@return sectile.Expr lanes the number
+---@return integer least that it may be
+function reduce.choose_lanes(g, c)
+  local least, log_busy = c.least, 0
+  while 2 * least * c.bytes <= LEAST_BYTES do
+    least = 2 * least
+  end
+  while 2 << log_busy <= BUSY_THREADS * g.k.device.sms do
+    log_busy = log_busy + 1
+  end
+  local many, rows = c.many + 0 * c.rows, c.rows + 0 * c.many
+  local wanted = kit.ceil_div(many, c.items):max(many:min(kit.ceil_div(SHORT_BYTES, c.bytes)))
+  local lanes, chosen = least, least + 0 * wanted
+  while lanes < c.most do
+    local few = (0 * many + lanes):lt(many) * (lanes * rows):lt(1 << log_busy)
+    chosen = chosen + lanes * (0 * wanted + lanes):lt(wanted):max(few)
+    lanes = 2 * lanes
+  end
+  return string.format("log2_lanes<%d, %d>((int)%s, (int)%s, %s, %d)", least, c.most,
+    g:text(wanted, nil, true), g:text(many, nil, true), g:text(rows), log_busy), chosen, least
 end
 
 --- Declarations of the indices of `dims`, the last one fastest, in the number `text`.

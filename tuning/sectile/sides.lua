@@ -435,23 +435,30 @@ local function digits_of(p, side)
   return kit.map(side.dims, function(d) return cuda.var(p.digit[d]) end)
 end
 
+--- The name of how far a step along mode d goes in `op`, which `p.strides` declares; nil: it is no
+--- product of extents.
+function sides.stride(p, op, d, step)
+  local text = p.g:text(step)
+  if not string.find(text, " * ", 1, true) or string.find(text, "[^%w_ *]") then
+    return nil
+  end
+  local name = p.g:name(op.name .. "_stride_" .. p.k.dims[d])
+  kit.append(p.strides, string.format("const long long %s = %s;", name, text))
+  table.sort(p.strides, function(a, b) return #a < #b or #a == #b and a < b end)
+  return name
+end
+
 -- The text of the offset `of(apart)` in `op`: modes whose index is multiplied by a product of
 -- extents are `apart`, as terms whose product has a name.
 local function text_of_offset(p, op, along, of)
   local terms, apart = {}, {}
-  local function add(d, name)
-    local step = p.g:text(p.about.steps[op.number][d])
-    if string.find(step, "^[%w_]+ %* [%w_ *]+$") then
-      local stride = p.g:name(op.name .. "_stride_" .. p.k.dims[d])
-      kit.append(p.strides, string.format("const long long %s = %s;", stride, step))
-      kit.append(terms, name .. " * " .. stride)
+  for _, d in ipairs(along) do
+    local stride = sides.stride(p, op, d, p.about.steps[op.number][d])
+    if stride then
+      kit.append(terms, (p.digit[d] or p.rest_name[d]) .. " * " .. stride)
       apart[d] = true
     end
   end
-  for _, d in ipairs(along) do
-    add(d, p.digit[d] or p.rest_name[d])
-  end
-  table.sort(p.strides, function(a, b) return #a < #b or #a == #b and a < b end)
   return kit.concat(kit.append(terms, p.g:text(of(apart))), " + ")
 end
 

@@ -68,7 +68,7 @@ local function stores_of_columns(p)
   p.out_beyond = p.columns * (warps // shares) * columns ~= p.tile_x and "x >= kTileX"
   p.out_ragged = p.parts * shares * lanes ~= units
   p.out_doc = columns == 1 and string.format("a warp's lanes are neighbours along %s", Y.name)
-    or string.format("%d lanes are neighbours along %s, a warp has %d columns: its reads of the "
+    or string.format("%d lanes are neighbours along %s\n// a warp has %d columns: its reads of the "
       .. "tile meet all banks", lanes, Y.name, columns)
 end
 

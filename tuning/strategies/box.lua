@@ -113,19 +113,6 @@ local function move_texts(p, x)
     or p.exchanged
 end
 
--- Parameters and arguments of move_box beside the kernel's: where the box begins and is kept.
-local function place_texts(p)
-  local params, call = {}, { p.g:arguments_text() }
-  for _, name in ipairs(p.firsts) do
-    params[#params + 1], call[#call + 1] = "long long " .. name, name
-  end
-  for _, m in ipairs(p.memory) do
-    params[#params + 1], call[#call + 1] = m.type .. " *" .. m.name, m.name
-  end
-  p.place_params = table.concat(params, ", ")
-  p.call = table.concat(call, ", ")
-end
-
 local function sort_operands(p)
   local g = p.g
   p.into = boxes.side_of(p, boxes.parts_of(p, p.about.into, function(n)
@@ -146,14 +133,13 @@ local function sort_operands(p)
       x.put = string.format("%s[%s]", x.tile, cell_in)
       x.take = string.format("const %s %s = %s[%s];", x.vector, x.value, x.tile, cell_out)
       x.fetch = p.is_async and string.format("async_copy<%d>(&%s, %s);", op.record.bytes * p.width,
-        x.put, x.from) or string.format("(kGuarded ? %s : %s[pass]) = %s;", x.put, x.loaded, x.load)
+        x.put, x.from) or string.format("(guarded ? %s : %s[pass]) = %s;", x.put, x.loaded, x.load)
       x.start, x.go_on = boxes.moves(p, p.into, x)
       boxes.keep(p, x, p.kept, "what is kept of " .. op.name)
     else
       x.start, x.go_on = boxes.moves(p, p.out, x)
     end
   end
-  place_texts(p)
   p.compute = kit.concat { kit.each(p.by_element, "{take}"), g:call(p.values) }
   p.at_outputs = kit.append(kit.append(kit.append({}, table.unpack(p.direct)),
     table.unpack(p.by_element)), table.unpack(p.results))
@@ -193,7 +179,7 @@ local function plan(k, c)
     return nil, reason
   end
   boxes.begin(p, "box")
-  p.row, p.guard = p.g:name("row"), "!kGuarded || "
+  p.row, p.guard = p.g:name("row"), "!guarded || "
   keep(p)
   sort_operands(p)
   if not sides.place_memory(p, 16) then

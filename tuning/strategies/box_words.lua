@@ -127,7 +127,10 @@ local function texts_in(p, x)
     local moves = is_line[d] and E.divisor(x.step(d) + 0) % p.per_word ~= 0
     return (moves and x.step(d) or 0) + 0 * p.k.extents[1]
   end
-  local kept, start = 0, cuda.var(x.from .. "_start")
+  local word = g:name(x.op.name .. "_word")
+  x.declare_word = string.format("const unsigned int %s =\n    (unsigned int)((size_t)%s / "
+    .. "sizeof(%s) %% kWord);", word, x.first, x.type)
+  local kept, start = 0, cuda.var(word)
   for d in ipairs(p.k.dims) do
     if p.box[d] > 1 then
       kept = kept + p.step[d] * cuda.var(p.names[d])
@@ -165,7 +168,7 @@ local function sort_operands(p)
     kit.append(all, table.unpack(part.dims))
   end
   for _, x in ipairs(p.direct) do
-    x.load = string.format("load<%s>(&%s[%s])", x.type, x.from,
+    x.load = string.format("load<%s>(&%s[%s])", x.type, x.first,
       g:text(element_at(x, all, p.names) + 0))
   end
 end

@@ -283,7 +283,11 @@ local function text_store(p, y)
   local name = cuda.STORES[p.evict]
   local column, line = sides.column(p, y.op)
   y.column = p.g:name(y.op.name .. "_to")
-  y.start = column .. (p.sector > 0 and " - shift" or "")
+  if p.sector > 0 then
+    p.column = p.column or column
+    column = (column == p.column and "column" or column) .. " - shift"
+  end
+  y.start = column
   y.store = string.format("%s(&%s[%s], %s);", name, y.column, line, y.value)
   y.store_element = string.format("%s(&%s[%s + e], %s[e]);", name, y.column, line, y.value)
   local old = p.g.old[y.op.number]
@@ -316,6 +320,13 @@ local function compute(p)
     values[p.k.dims[d]] = p.rest_name[d]
   end
   return kit.concat { kit.each(p.direct, "{declare_element}"), p.g:call(values) }
+end
+
+-- Whether the statements for one element mention where it is along Y.
+local function uses_y(p)
+  local word = "%f[%w_]" .. p.Y.at .. "%f[^%w_]"
+  return kit.any(p.direct, function(x) return string.find(x.declare .. x.take_element, word) end)
+    or string.find(p.compute, word)
 end
 
 -- What blocks are counted along, fastest first: sides, by their tiles, and other modes. Each has
@@ -385,6 +396,7 @@ local function start_plan(k, c, about)
     linear = {},
     exchanged = {}, results = {}, direct = {}, rest_name = {}, digit = {}, line_text = "line",
     sector = c.start == "sector" and SECTOR // most or 0, lines_a_load = false, take_line = false,
+    column = false,
   }
   p.p = p
   p.load = p.is_lines and 1 or c.load
@@ -487,7 +499,6 @@ local function write_texts(p)
   for _, y in ipairs(p.results) do
     text_store(p, y)
   end
-  p.shift_of = p.sector > 0 and sides.column(p, p.g.outputs[1])
 end
 
 -- What moves before the kernel is compiled and counted. A run of a side in a tile has a sector more
@@ -540,6 +551,9 @@ local function plan(k, c)
   cut(p, c.blocks)
   p.sizes = kit.concat { p.X.size or "", p.Y.size or "" }
   p.compute, p.traffic = compute(p), traffic(p)
+  if p.sector > 0 and not uses_y(p) then
+    p.out_place = ""
+  end
   p.tile_doc = string.format("A tile: elements along %s, which %s along, by elements along %s, "
     .. "which %s along.", p.X.name, verbs(p.exchanged), p.Y.name, verbs(p.results))
   p.whole = string.format("%s + kTileX <= %s && %s + kTileY %s %s%s", p.X.first, p.X.extent,

@@ -1,8 +1,13 @@
 -- reduce: some modes are summed (or their largest or smallest element is found). The lanes of a
 -- group run along the fastest mode of the inputs, whether it is kept or reduced; the groups of a
 -- block run along the other kind. Places of the kept modes are numbered through, and so are those
--- of the reduced ones, so that any number of either is dealt out alike.
+-- of the reduced ones, so that any number of either is dealt out alike. With lanes=any as many
+-- lanes share an output as its elements keep busy, chosen at run time, so that one kernel serves
+-- rows of any length.
 local ODD_VECTOR_BYTES = 16
+local MOST_ELEMENTS = 1 << 30 -- of a row whose lanes are chosen, counted in 32 bits
+local LEAST_STEPS = 4 -- of a row before several blocks share it
+local CHUNK = 16 -- elements that a lane of a short row takes without a branch
 
 -- ---- the numbers of places ----
 
@@ -75,8 +80,9 @@ local function odd_word(p, op)
     or bytes * p.vec ~= ODD_VECTOR_BYTES or not step or kit.const_of(step) ~= bytes then
     return nil
   end
-  p.start = p.start or op.offset[1]
-  return E.divisor(op.offset[1] - p.start) % ODD_VECTOR_BYTES == 0 and ODD_VECTOR_BYTES or nil
+  p.first_odd = p.first_odd or op
+  return E.divisor(op.offset[1] - p.first_odd.offset[1]) % ODD_VECTOR_BYTES == 0
+    and ODD_VECTOR_BYTES or nil
 end
 
 -- The access path of field f of `op`, or of its whole records: "item" (a value a vector), "vector",
@@ -88,7 +94,7 @@ local function path_of(p, op, f)
   elseif p.odd then
     local word = odd_word(p, op)
     if word then
-      g:need_align(op, word)
+      table.insert(p.odd_ops, op)
       return "vector", word
     end
     return "elements"
@@ -145,9 +151,8 @@ local function load_lines(p, list)
   local lines, elements = {}, {}
   for _, x in ipairs(list) do
     local each = x.path == "elements"
-    local to = each and elements or lines
-    to[#to + 1] = string.format("%s = %s;", each and x.value or x.at,
-      load_text(p, x, binding(p, each)))
+    table.insert(each and elements or lines, string.format("%s = %s;", each and x.value or x.at,
+      load_text(p, x, binding(p, each))))
   end
   if #elements > 0 then
     lines[#lines + 1] = "#pragma unroll\nfor (int e = 0; e < kVec; e++) {\n  "
@@ -201,12 +206,19 @@ local function add_value(p)
   end, binding(p, p.vec > 1))
 end
 
--- The element at the indices' variables, by single accesses.
-local function add_single(p)
+-- Statements that load what a row's edge has of the streams, by single accesses.
+local function load_edges(p)
   local with = binding(p)
-  return contribute(p, "0", function(x)
-    return load_text(p, { op = x.op, f = x.f, element = x.element, path = "item" }, with)
-  end, function(d) return p.names[d] end, with)
+  return kit.each(kit.map(p.edges, function(x)
+    local single = { op = x.op, f = x.f, element = x.element, path = "item" }
+    return { edge = x.edge, text = load_text(p, single, with) }
+  end), "{edge}[k] = {text};")
+end
+
+-- The element of the edge that was loaded.
+local function add_edge(p)
+  return contribute(p, "0", function(x) return x.edge and x.edge .. "[k]" or x.value end,
+    function(d) return p.names[d] end, binding(p))
 end
 
 -- Text that stores `value` to field `f` of `op` at the indices' variables, or at those of `with`.
@@ -297,20 +309,23 @@ local function constants(p)
   local times_vec = vec and " * kVec" or ""
   local out = many and "(tile * kOutputs + output)" or "tile"
   if p.rows then
-    p.kept_text = many and out .. " * (long long)kGroups + group" or "tile * kGroups + group"
-    p.reduced_text = "first + (item * kLanes + lane)" .. times_vec
-    p.member, p.members, p.n_members = "lane", "kLanes", p.lanes
-    p.kept_constant, p.n_kept_block = "kGroups" .. (many and " * kOutputs" or ""),
-      p.threads // p.lanes * p.outputs
-    p.step_constant, p.mine_constant = "kLanes * kItems" .. times_vec, many and "kOutputs" or "1"
-    p.in_shared, p.alone, p.is_storing = p.lanes > 32, false, "lane == 0 && "
-    p.parts_constant, p.n_parts = "kThreads / 32", p.threads // 32
-    p.lanes_first, p.holds_part, p.part_text, p.index_text = 1, "lane % 32 == 0", "lane / 32", "m"
+    local lanes = p.chosen and "lanes" or "kLanes"
+    p.kept_text = many and out .. " * (long long)kGroups + group"
+      or p.chosen and "tile * (long long)n_groups + group" or "tile * kGroups + group"
+    p.place_text = string.format(vec and "(item * %s + lane) * kVec" or "item * %s + lane", lanes)
+    p.n_members, p.n_kept_block = p.lanes, p.threads // p.lanes * p.outputs
+    p.step_constant, p.mine_constant = lanes .. " * kItems" .. times_vec, many and "kOutputs" or "1"
+    p.in_shared, p.alone, p.is_storing = false, false, "lane == 0 && "
+    p.combine = p.chosen and "mine[0] = combine_lanes<kThreads>(mine[0], lanes);"
+      or p.lanes > 32 and "mine[0] = combine_row<kLanes>(mine[0]);"
+      or "combine_across<1, kLanes>(mine);"
+    p.n_parts = p.lanes > 32 and p.threads // 32 or 0
+    p.tiles_text = "n_kept"
     p.lanes_doc = "threads side by side along " .. p.last .. ", that share an output"
     p.groups_doc = "of them, each with outputs of its own"
   else
     p.kept_text = string.format("(%s * kLanes + lane)%s", out, times_vec)
-    p.reduced_text = "first + item * kGroups + group"
+    p.place_text = "item * kGroups + group"
     p.member, p.members, p.n_members = "group", "kGroups", p.threads // p.lanes
     p.kept_constant, p.n_kept_block = "kLanes" .. times_vec .. (many and " * kOutputs" or ""),
       p.lanes * p.vec * p.outputs
@@ -319,11 +334,12 @@ local function constants(p)
     p.mine_constant = p.mine_constant == "" and "1" or p.mine_constant
     p.alone = p.lanes == p.threads and not p.shared
     p.in_shared, p.is_storing = not p.alone, ""
+    p.tiles_text = "(n_kept + kKept - 1) / kKept"
     p.lanes_first = p.lanes < 32 and "kLanes"
     p.holds_part = p.lanes < 32 and "threadIdx.x % 32 < kLanes"
     p.part_text = p.lanes < 32 and "threadIdx.x / 32" or "group"
     p.parts_constant = p.lanes < 32 and "kThreads / 32" or "kGroups"
-    p.n_parts = p.lanes < 32 and p.threads // 32 or p.n_members
+    p.n_parts = p.alone and 0 or p.lanes < 32 and p.threads // 32 or p.n_members
     p.index_text = not vec and (many and "m * kLanes + lane" or "lane")
       or many and "(m / kVec * kLanes + lane) * kVec + m % kVec" or "lane * kVec + m"
     p.lanes_doc = "threads side by side along " .. p.last
@@ -333,20 +349,88 @@ end
 
 -- How the loop over what is reduced goes; where rows start anywhere, over their whole vectors.
 local function loop(p)
-  local own = p.shared and "share * (long long)kStep" or "0"
-  p.loop_first, p.loop_last = p.odd and "before" .. (p.shared and " + " .. own or "") or own,
-    p.odd and "stop" or "n_reduced"
-  p.loop_step = p.shared and "shares * (long long)kStep" or "kStep"
-  if p.odd then
-    local elements = p.start // p.odd_bytes
-    local with = binding(p)
-    with[2 * #p.k.dims] = 0
-    local before = (0 * elements + p.vec - elements % p.vec) % p.vec
-    p.before = kit.const_of(E.subst(before, with)) == 0 and "0"
-      or "min(n_reduced, (long long)" .. p.g:text(before, with, true) .. ")"
-    p.edge_first = p.shared and "share * (long long)kLanes + lane" or "lane"
-    p.edge_step = p.shared and "shares * (long long)kLanes" or "kLanes"
+  local vec = p.vec
+  p.step = p.chosen and "n_step" or "kStep"
+  p.loop_first, p.loop_last = p.odd and "before" or "0", p.odd and "stop" or "n_reduced"
+  p.loop_step = p.step
+  if p.shared then
+    local times = p.chosen and " * n_step" or " * (long long)kStep"
+    p.loop_first, p.loop_step = (p.odd and "before + " or "") .. "share" .. times, "shares" .. times
   end
+  local chunk = math.max(1, CHUNK // vec)
+  p.skip = p.chosen and p.items > chunk
+    and string.format("if (item %% %d == 0 && guarded && place >= left) break;", chunk) or ""
+end
+
+-- What rows that start anywhere have at their ends: elements of no whole vector.
+local function plan_edges(p)
+  local with = binding(p)
+  with[2 * #p.k.dims] = 0
+  local at = p.g:address(p.first_odd, nil, with)
+  p.before = string.format("(-(unsigned long long)%s %% %d) / %d", at, ODD_VECTOR_BYTES,
+    p.odd_bytes)
+  p.lanes_text = p.chosen and "lanes" or "kLanes"
+  p.edges_constant = kit.ceil_div(2 * (p.vec - 1), p.least_lanes)
+  p.edges_mine, p.edges_else = p.shared and "share == 0 ? " or "", p.shared and " : 0" or ""
+  p.edges = p.moving
+  for _, x in ipairs(p.edges) do
+    x.edge = p.g:name("edge_" .. x.name)
+  end
+  p.load_edges = function() return load_edges(p) end
+  p.add_edge = function() return add_edge(p) end
+  for _, op in ipairs(p.odd_ops) do -- several start alike only where all are aligned
+    p.g:need_align(op, #p.odd_ops > 1 and ODD_VECTOR_BYTES or p.odd_bytes)
+  end
+end
+
+-- The number of tiles of outputs. Where lanes are chosen at run time, how.
+local function count_tiles(p, n_kept, n_reduced)
+  local k = p.k
+  n_kept, n_reduced = n_kept + 0 * k.extents[1], n_reduced + 0 * k.extents[1]
+  if not p.chosen then
+    p.least_lanes = p.lanes
+    return kit.ceil_div(n_kept, p.n_kept_block)
+  end
+  local bytes = 0
+  for _, x in ipairs(p.moving) do
+    bytes = bytes + (x.f and x.op.record.fields[x.f].bytes or x.op.record.bytes)
+  end
+  p.g:require(n_reduced:le(MOST_ELEMENTS))
+  local log, lanes, least = reduce.choose_lanes(p.g, {
+    rows = n_kept, many = p.odd and n_reduced // p.vec or kit.ceil_div(n_reduced, p.vec),
+    items = p.items, bytes = p.vec * bytes, least = p.odd and p.vec // 2 or 1, most = p.threads,
+  })
+  p.log_lanes, p.least_lanes = log, least
+  return kit.ceil_div(n_kept * lanes, p.threads)
+end
+
+-- Tiles of outputs, and the blocks that share each.
+local function plan_grid(p, n_kept, n_reduced)
+  local tiles, shares = count_tiles(p, n_kept, n_reduced), 1
+  if p.shared then
+    local step, many = p.n_members * p.items * (p.rows and p.vec or 1), n_reduced + 0 * tiles
+    if p.chosen then
+      many = many * (0 * many + LEAST_STEPS * step):le(many)
+    end
+    shares = reduce.shares(tiles, p.blocks, many, step)
+    p.workspace_bytes = reduce.COUNTER_BYTES + p.blocks * p.n_kept_block * p.partial_bytes
+  end
+  p.grid, p.grid_tiles = tiles * shares, { tiles, shares + 0 * tiles }
+  p.static_shared_bytes = p.n_parts * p.n_kept_block * p.partial_bytes + 16
+end
+
+-- Are the axes those of another choice of layouts, by which the constraints were checked?
+local function is_other(p)
+  return (p.odd or p.chosen) and not p.rows or p.odd and #p.reduced > 1
+    or p.rows and (p.shared and p.lanes < p.threads or p.outputs > 1 and p.lanes > 32)
+end
+
+local function doc_of(p)
+  local who = p.chosen and "As many lanes as an output keeps busy"
+    or string.format(p.rows and "Groups that share an output, of %d lanes" or "Groups of %d lanes",
+      p.lanes)
+  return string.format("%s read %d neighbours along %s each, %d x %d at once.", who, p.vec, p.last,
+    p.items, p.outputs)
 end
 
 local function names_any(p, dims)
@@ -386,11 +470,13 @@ end
 local function plan(k, c)
   local g = cuda.new(k, "reduce", c.threads)
   local p = {
-    g = g, k = k, threads = c.threads, lanes = c.lanes, vec = c.vec, items = c.items,
-    outputs = c.outputs, blocks = c.blocks, evict = c.evict, odd = c.start == "any",
+    g = g, k = k, threads = c.threads, chosen = c.lanes == "any", vec = c.vec, items = c.items,
+    outputs = c.outputs, blocks = c.blocks, evict = c.evict, odd = c.start == "any", odd_ops = {},
     shared = c.blocks > 1,
     last = k.dims[#k.dims], rows = k.reduced[#k.dims],
   }
+  p.lanes = p.chosen and p.threads or c.lanes
+  p.number = p.chosen and "int" or "long long" -- of elements that are reduced
   p.slots, p.partial_bytes = reduce.slots(g)
   p.definitions = reduce.definitions(p.slots)
   p.each_output = p.outputs > 1
@@ -406,20 +492,16 @@ local function plan(k, c)
   end
   p.odd_bytes = p.odd and ODD_VECTOR_BYTES // p.vec
   constants(p)
-  if p.shared and not p.in_shared or p.odd and not p.rows then
+  if is_other(p) then
     return nil, "the axes are those of another choice of layouts"
   end
   loop(p)
   local n_kept, n_reduced = reduce.count(k, p.kept), reduce.count(k, p.reduced)
   p.n_kept, p.n_reduced = g:text(n_kept), g:text(n_reduced)
-  local tiles, shares = kit.ceil_div(n_kept + 0 * k.extents[1], p.n_kept_block), 1
-  if p.shared then
-    local step = p.n_members * p.items * (p.rows and p.vec or 1)
-    shares = reduce.shares(tiles, p.blocks, n_reduced, step)
-    p.workspace_bytes = reduce.COUNTER_BYTES + p.blocks * p.n_kept_block * p.partial_bytes
+  plan_grid(p, n_kept, n_reduced)
+  if p.odd then
+    plan_edges(p)
   end
-  p.grid, p.grid_tiles, p.traffic = tiles * shares, { tiles, shares + 0 * tiles }, traffic(p)
-  p.static_shared_bytes = (p.in_shared and p.n_parts * p.n_kept_block * p.partial_bytes or 0) + 16
   local clamp = (p.rows or p.vec == 1) and "n_kept - 1" or "n_kept - kVec"
   p.place_kept = function(text)
     return unravel(p, p.kept, text or string.format("min(%s, %s)", p.kept_text, clamp))
@@ -429,12 +511,9 @@ local function plan(k, c)
   end
   p.load = function(list) return load_lines(p, list) end
   p.add_value = function() return add_value(p) end
-  p.add_single = function() return add_single(p) end
   set_stores(p)
   p.names_kept = names_any(p, p.kept)
-  p.doc = string.format("%s of %d lanes read %d neighbours along %s each, %d x %d at once.",
-    p.rows and "Groups that share an output," or "Groups", p.lanes, p.vec, p.last, p.items,
-    p.outputs)
+  p.traffic, p.doc = traffic(p), doc_of(p)
   p.p = p
   return g:plan(p)
 end
@@ -462,7 +541,7 @@ end
 -- What the constraints name. At the tuned sizes: the outputs (kept), the elements that become one
 -- (many, fewest), the fastest mode's extent (fast), and the widest vectors that it is a multiple of
 -- (fit at the best size, odd at the worst). Of the inputs that a vector has more of than one: the
--- bytes of the widest record, of all.
+-- bytes of the widest record, of all, and whether one moves in vectors wherever rows start (loose).
 local function facts(k)
   local g = cuda.new(setmetatable({ words = {} }, { __index = k }), "reduce", 32)
   local widest, bytes = 1, 0
@@ -471,6 +550,10 @@ local function facts(k)
       widest, bytes = math.max(widest, op.record.bytes), bytes + op.record.bytes
     end
   end
+  local n_reduced, p = #select(2, reduce.dims(k)), { k = k, vec = ODD_VECTOR_BYTES // widest }
+  local loose = p.vec > 1 and n_reduced == 1 and kit.any(g.inputs, function(op)
+    return g:changes(op, #k.dims) and odd_word(p, op)
+  end)
   local kept, many, fewest, fast, fit, odd = 0, 0, math.maxinteger, 0, 1, 16
   for _, extents in ipairs(k.sizes) do
     local count = { [true] = 1, [false] = 1 }
@@ -487,22 +570,27 @@ local function facts(k)
   return {
     { "widest", widest }, { "bytes", math.max(bytes, 1) }, { "kept", kept }, { "many", many },
     { "fewest", fewest }, { "fast", fast }, { "fit", fit }, { "odd", odd },
-    { "sms", k.device.sms }, { "n_reduced", #select(2, reduce.dims(k)) },
+    { "sms", k.device.sms }, { "n_reduced", n_reduced }, { "loose", loose and 1 or 0 },
   }
 end
 
 -- Constraints, which hand-written kernels on an H200 suggested (2026-11-23: sums of columns, rows,
 -- short rows and middle modes of 4 to 1,000 MB).
 local IN_FLIGHT = {
-  "lanes <= 32 or lanes == threads",
   -- 32 to 128 bytes a thread are in flight: less leaves the memory idle, more does not fit the
   -- registers
   "vec * items * outputs * bytes <= 128 or vec * items * outputs == 1",
   "vec * items * outputs * bytes >= 32 or vec * items * outputs >= 16",
   "blocks == 1 or (threads * blocks >= 1024 * sms and threads * blocks <= 2048 * sms)",
   "threads < 1024 or vec * items * outputs * bytes <= 64", -- of 64 registers
-  "evict == 'none' or threads == 512",
 }
+-- As many lanes as a row keeps busy: for rows of any length.
+local ANY = {
+  "threads == 256", "blocks == 1 or blocks == 4 * sms", "evict == 'streaming'", "outputs == 1",
+  "start == 'any' or vec == 1 or (vec == fit and n_reduced > 1)",
+  "start == 'vector' or loose == 1", "vec > 1 or loose == 0",
+}
+local FIXED = { "lanes <= 32 or lanes == threads", "evict == 'none' or threads == 512" }
 local ROWS = {
   "vec == fit or vec == odd or start == 'any'", "start == 'vector' or odd * widest < 16",
   "start == 'vector' or n_reduced == 1", -- of several modes every run would have ends
@@ -525,12 +613,16 @@ local COLUMNS = {
 }
 
 local function where(k)
-  local list = {}
-  for _, some in ipairs { IN_FLIGHT, k.reduced[#k.dims] and ROWS or COLUMNS } do
-    for _, condition in ipairs(some) do
-      list[#list + 1] = condition
+  local rows, list = k.reduced[#k.dims], kit.append({}, table.unpack(IN_FLIGHT))
+  local function add(format, conditions)
+    for _, condition in ipairs(conditions) do
+      list[#list + 1] = string.format(format, condition)
     end
   end
+  local fixed = rows and "lanes == 'any' or (%s)" or "%s"
+  add(fixed, FIXED)
+  add(fixed, rows and ROWS or COLUMNS)
+  add("lanes ~= 'any' or (%s)", rows and ANY or {})
   return list
 end
 
@@ -538,11 +630,14 @@ end
 -- of how often they won.
 local function axes(k)
   local sms = k.device.sms
-  local rows = k.reduced[#k.dims]
+  local rows, lanes = k.reduced[#k.dims], { 512, 256, 1024, 128, 32, 16, 8, 4, 2, 1 }
+  if rows then
+    table.insert(lanes, "any")
+  end
   return {
     { "threads", { 512, 256, 1024, 128 }, key = "threads=", doc = "threads a block" },
-    { "lanes", { 512, 256, 1024, 128, 32, 16, 8, 4, 2, 1 }, key = "lanes=",
-      doc = "threads side by side along the fastest mode" },
+    { "lanes", lanes, key = "lanes=", doc = "threads side by side along the fastest mode"
+        .. (rows and "; any: as many as a row keeps busy" or "") },
     { "vec", { 16, 8, 4, 2, 1 }, key = "vec=", doc = "neighbouring elements in a vector" },
     { "start", rows and { "vector", "any" } or { "vector" }, key = "start=",
       when = "vec * widest == 16",

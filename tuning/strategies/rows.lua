@@ -10,7 +10,6 @@
 local MOST_ELEMENTS = 1 << 30 -- of a row, so that they are counted in 32 bits
 local REST_BYTES = 32         -- of a row's rest that a thread loads at once
 local CHUNK = 16              -- elements of a row's first part that a lane takes without a branch
-local LEAST_BYTES = 32        -- neighbours that a thread group loads at once
 
 -- ---- operands on their way ----
 
@@ -403,24 +402,9 @@ local function name_lines(p)
     block .. " * (long long)kSide + threadIdx.x % kSide")
 end
 
--- How many lanes have a row of so many elements, each of so many bytes.
-local function choose_lanes(p, many, bytes)
-  local shares = kit.ceil_div(many, p.items * p.vec)
-  p.shares, p.least = p.g:text(shares), 1
-  while 2 * p.least * p.vec * bytes <= LEAST_BYTES do
-    p.least = 2 * p.least
-  end
-  local lanes = p.least
-  p.lanes_chosen = lanes + 0 * shares
-  while lanes < p.threads do
-    p.lanes_chosen = p.lanes_chosen + lanes * (0 * shares + lanes):lt(shares)
-    lanes = 2 * lanes
-  end
-end
-
 -- How many elements a row may have. Of rows of which the first are held: how many threads have one,
 -- and what they have at once of the rest.
-local function name_length(p, many)
+local function name_length(p, rows, many)
   local bytes, most = 0, p.lanes * p.items * p.along - (p.odd and p.vec - 1 or 0)
   p.next_constant = ""
   if not p.again then
@@ -436,7 +420,9 @@ local function name_length(p, many)
     math.max(1, math.min(p.items, REST_BYTES // (p.vec * bytes))),
     p.vec > 1 and "vectors" or "elements")
   if p.chosen then
-    choose_lanes(p, many + (p.odd and p.vec - 1 or 0), bytes)
+    p.log_lanes, p.lanes_chosen = reduce.choose_lanes(p.g, {
+      rows = rows, items = p.items, bytes = p.vec * bytes,
+      many = kit.ceil_div(many + (p.odd and p.vec - 1 or 0), p.vec), least = 1, most = p.threads })
   end
 end
 
@@ -470,7 +456,7 @@ local function plan(k, c)
   end
   local rows = reduce.count(k, p.kept)
   p.n_rows = g:text(rows)
-  name_length(p, reduce.count(k, p.reduced) + 0 * k.extents[1])
+  name_length(p, rows + 0 * k.extents[1], reduce.count(k, p.reduced) + 0 * k.extents[1])
   plan_row(p)
   p.load = function(list) return row_streams.loads(p, list) end
   p.load_inside = function(list) return row_streams.loads_inside(p, list) end
@@ -490,6 +476,10 @@ local function plan(k, c)
   p.grid = p.chosen and kit.ceil_div(rows * p.lanes_chosen, p.threads)
     or kit.ceil_div(rows, n_rows_block) * (p.cluster or 1)
   p.traffic, p.doc = traffic(p), doc_of(p)
+  -- what elements are kept lies in predicates, of which ptxas would spill some to fit more blocks
+  local fewer = p.first and c.threads < 1024
+    and kit.any(g.outputs, function(op) return op.keeps end)
+  p.bounds = fewer and string.format("%d, %d", c.threads, 1024 // c.threads) or c.threads
   return g:plan(p)
 end
 

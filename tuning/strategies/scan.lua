@@ -13,6 +13,7 @@
 local NODES_AT = 8     -- of the workspace, in words of 8 bytes
 local LEAST_TILES = 1 << 18 -- that a workspace has nodes for
 local TILE_BYTES = 32768    -- of a tile in shared memory, at most; at least half of it
+local LINE = 128            -- bytes of shared memory that all banks have together
 
 -- ---- operands on their way ----
 
@@ -155,15 +156,14 @@ local function arrange(p)
     p.leads = "if (lane % 32 == 0)\n  "
     local wide = p.lanes > 32
     -- a thread's vectors lie apart by a constant, which addresses hold
-    p.first_place = "first + " .. (wide and "(lane / 32 * kItems * 32 + lane % 32)" or "lane")
-      .. times_vec
-    p.place = string.format("first_%s + item * %s%s", p.along, wide and "32" or "kLanes", times_vec)
+    p.offset = (wide and "(lane / 32 * kItems * 32 + lane % 32)" or "lane") .. times_vec
+    p.place = string.format("first + offset + item * %s%s", wide and "32" or "kLanes", times_vec)
   else
     p.lane_of, p.line_of = "/ kRows", "% kRows"
     p.in_shared, p.parts, p.n_parts = p.lanes > 1, "kLanes", p.lanes
     p.my_part = "lane"
     p.n_rows_here, p.leads = p.threads // p.lanes, ""
-    p.first_place, p.place = "first + lane * kItems", string.format("first_%s + item", p.along)
+    p.offset, p.place = "lane * kItems", "first + offset + item"
   end
   p.part_shape = (p.look_back and "" or "[2]") .. "[kParts]" .. (p.rows and "" or "[kRows]")
   p.part_at = function(part)
@@ -187,13 +187,13 @@ local function plan_tiles(p, k, rows)
   p.grid, p.grid_tiles = rows * n + 0, { n, rows + 0 * n }
 end
 
--- Bytes of the tile of each input that is held in shared memory.
+-- Bytes of the tile of each input that is held in shared memory, from a line of it on.
 local function tile_bytes(p)
   local bytes = 0
   for _, x in ipairs(p.in_tile and p.streams or {}) do
-    bytes = bytes + p.tile // p.vec * (x.word or 0)
+    bytes = bytes + kit.ceil_div(p.tile // p.vec * (x.word or 0), LINE) * LINE
   end
-  return bytes
+  return bytes > 0 and bytes + LINE or 0
 end
 
 local function traffic(p)

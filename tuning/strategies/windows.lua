@@ -87,16 +87,6 @@ local function plan(k, c)
   p.grid = p.is_scatter and tiles * c.windows or tiles
   p.grid_tiles = p.is_scatter and { tiles, 0 * tiles + c.windows } or nil
   p.tiles = g:text(tiles)
-  local list = g:param_list()
-  list[#list + 1] = "long long first"
-  for _, name in ipairs { "span", p.is_scatter and "low" or nil } do
-    list[#list + 1] = "unsigned int " .. name
-  end
-  p.params = table.concat(list, ", ")
-  p.call = function(start)
-    local low = p.is_scatter and ", low" or ""
-    return string.format("%s, %s, span%s", g:arguments_text(), start, low)
-  end
   p.bounds = bounds(p)
   p.doc = string.format(DOC, op.name, p.is_scatter and "written" or "read", c.windows)
   return g:plan(p)

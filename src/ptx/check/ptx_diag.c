@@ -2,6 +2,7 @@
 #include "ptx/exec/ptx_exec.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 static const struct {
   const char *name, *text;
@@ -38,22 +39,25 @@ static void copy_text(char *out, size_t size, ptx_span text) {
   out[n] = '\0';
 }
 
-/* The place, and where it was called from: without what lies in other files than the kernel. */
-static void describe_place(sct_ptx_diag *d, const sct_ptx_module *m, ptx_loc at) {
-  ptx_loc own = at;
-  while (own.call > 0) {
-    own = m->calls[own.call - 1].loc;
-  }
-  while (at.file != own.file) {
-    at = m->calls[at.call - 1].loc;
-  }
+/* The user's place, what was called there, and where it was called from. */
+static void describe_place(sct_ptx_diag *d, const sct_ptx_module *m, const ptx_origin *o) {
+  ptx_loc at = o->user;
   d->line = at.line;
-  while (at.call > 0 && d->n_called < SCT_COUNT(d->called)) {
-    at = m->calls[at.call - 1].loc;
-    d->called[d->n_called++] = at.line;
+  snprintf(d->file, sizeof d->file, "%s", sct_ptx_file_of(m, at));
+  if (o->loc.file != at.file) {
+    d->callee_line = o->loc.line;
+    snprintf(d->callee_file, sizeof d->callee_file, "%s", sct_ptx_file_of(m, o->loc));
+    snprintf(d->callee, sizeof d->callee, "%s", sct_ptx_function_of(m, o->loc));
   }
-  if (own.file > 0 && own.file < m->n_files && m->files[own.file] != NULL) {
-    snprintf(d->file, sizeof d->file, "%s", m->files[own.file]);
+  while (at.call > 0 && d->n_called < SCT_COUNT(d->called)) {
+    const int from = at.file;
+    at = m->calls[at.call - 1].loc;
+    if (at.file != from || d->n_called > 0) {
+      const char *const file = sct_ptx_file_of(m, at);
+      snprintf(d->called_file[d->n_called], sizeof d->called_file[0], "%s",
+               strcmp(file, d->file) == 0 ? "" : file);
+    }
+    d->called[d->n_called++] = at.line;
   }
 }
 
@@ -65,10 +69,8 @@ static void describe_before(sct_ptx_diag *d, const ptx_exec *x) {
   }
   const ptx_origin *o = &x->code->insts[x->before.inst - 1];
   d->before = (sct_ptx_place){
-      .ptx_line = o->line, .line = o->loc.line, .warp = x->before.warp, .lane = x->before.lane};
-  if (o->loc.file > 0 && o->loc.file < m->n_files && m->files[o->loc.file] != NULL) {
-    snprintf(d->before.file, sizeof d->before.file, "%s", m->files[o->loc.file]);
-  }
+      .ptx_line = o->line, .line = o->user.line, .warp = x->before.warp, .lane = x->before.lane};
+  snprintf(d->before.file, sizeof d->before.file, "%s", sct_ptx_file_of(m, o->user));
 }
 
 static void describe(sct_ptx_diag *d, const ptx_exec *x, const ptx_uop *u, sct_ptx_kind kind,
@@ -85,7 +87,7 @@ static void describe(sct_ptx_diag *d, const ptx_exec *x, const ptx_uop *u, sct_p
     const ptx_origin *o = &x->code->insts[u->inst];
     d->ptx_line = o->line;
     copy_text(d->instruction, sizeof d->instruction, o->text);
-    describe_place(d, m, o->loc);
+    describe_place(d, m, o);
   }
 }
 
@@ -197,6 +199,15 @@ void sct_ptx_diag_print(sct_str *out, const sct_ptx_diag *d) {
   sct_str_printf(out, "%s: %s (kernel %s", kinds[d->kind].name, d->text, d->kernel);
   if (d->line > 0) {
     sct_str_printf(out, ", line %d of %s", d->line, d->file[0] != '\0' ? d->file : "the source");
+  }
+  if (d->callee_line > 0) {
+    sct_str_printf(out, ", in %s%sline %d of %s", d->callee, d->callee[0] != '\0' ? ", " : "",
+                   d->callee_line, d->callee_file);
+  }
+  for (int k = 0; k < d->n_called; k++) {
+    if (d->called_file[k][0] != '\0') {
+      sct_str_printf(out, ", called in line %d of %s", d->called[k], d->called_file[k]);
+    }
   }
   if (d->ptx_line > 0) {
     sct_str_printf(out, ", PTX line %d: %s", d->ptx_line, d->instruction);

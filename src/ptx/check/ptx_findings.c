@@ -77,14 +77,13 @@ void sct_ptx_findings_end(sct_ptx_result *out, ptx_findings *f) {
 
 /* ---- what came before */
 
-void sct_ptx_touch(const ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
-                   uint32_t changed) {
+void sct_ptx_touch(const ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
+                   const ptx_part *part) {
   const int shift =
       sct_ptx_granule_shift(part->shared ? x->code->min_shared_bytes : x->code->min_global_bytes);
   ptx_touch *const all = part->shared ? x->shared_touches : part->buf ? part->buf->touches : NULL;
   const bool writes = acc->dir != PTX_READ;
-  const uint32_t lanes = writes ? part->mask & changed : part->mask;
-  for (uint32_t m = all == NULL || part->peer != NULL ? 0 : lanes; m != 0; m &= m - 1) {
+  for (uint32_t m = all == NULL || part->peer != NULL ? 0 : part->mask; m != 0; m &= m - 1) {
     const int i = ptx_first_lane(m);
     const uint64_t first = (acc->addr[i] >> shift) - (part->origin >> shift);
     const uint64_t last =

@@ -11,11 +11,12 @@
  * is taken to order them: a race may be missed there, none is invented. Warps of one block conflict
  * where nothing orders them, blocks always, but for those of a cluster before and after one of its
  * barriers, which release and acquire all memory, and where flags and fences order them
- * (ptx_blocks.c). A store that leaves the bytes as they were is no race; where nothing orders it
- * and the other writer, it is a warning. Atomic operations do not conflict with each other within
+ * (ptx_blocks.c). A store that leaves the bytes as they were is no race (where a launch is to say
+ * all that is wrong, only of two that store one value); where nothing orders it and the other
+ * writer, it is a warning. Atomic operations do not conflict with each other within
  * the scope of both; a plain access does with one of another warp. Strong accesses (volatile,
  * relaxed) are for other blocks what atomic operations are; within a block they are not looked at.
- * Stores to another block's shared memory (ptx_cluster.c) are ordered by the cluster's barriers
+ * Accesses to another block's shared memory (ptx_cluster.c) are ordered by the cluster's barriers
  * alone. */
 #include "ptx/exec/ptx_exec.h"
 
@@ -219,7 +220,9 @@ static bool read_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, c
   uint64_t now = me;
   if (unordered(x, read, me)) {
     const bool blocks = of_cluster(read) || block_of(read) != block_of(me);
-    now = blocks ? read_by_several(x, read) : record_of(x, part, WHO_MANY);
+    now = blocks                             ? read_by_several(x, read)
+          : warp_of(read) == PTX_WHO_CLUSTER ? read /* which asks for more than this one does */
+                                             : record_of(x, part, WHO_MANY);
   }
   t->read = now | keep | (nc ? NC_BIT : 0);
   return true;
@@ -256,7 +259,7 @@ static bool write_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
                           const ptx_part *part, int lane, ptx_last_access *t, bool changed) {
   const uint64_t me = record_of(x, part, (unsigned)x->warp->index);
   const bool races = unordered(x, t->write, me) && (part->shared || !strong_here(x, t->write));
-  if (!changed) { /* both wrote one value, which either may read */
+  if (!changed && (races || x->launch->findings == NULL)) { /* either may read the one value */
     if (races) {
       warn_same_value(x, u, acc, part, lane, t->write);
     }
@@ -286,7 +289,8 @@ static uint64_t updated_record(const ptx_exec *x, uint64_t last, uint64_t me) {
   if (open && !same_block && scope == PTX_SCOPE_DEVICE) {
     now = BLOCK_MANY << 32 | WHO_ATOMIC | WHO_MANY;
   } else if (open && same_block) {
-    now = (me >> WHO_BITS << WHO_BITS) | WHO_ATOMIC | WHO_MANY;
+    now = (me >> WHO_BITS << WHO_BITS) | WHO_ATOMIC |
+          (warp_of(last) == PTX_WHO_CLUSTER ? PTX_WHO_CLUSTER : WHO_MANY);
   }
   return (now & ~((uint64_t)3 << SCOPE_SHIFT)) | (uint64_t)scope << SCOPE_SHIFT |
          (same_block && stored ? PLAIN_BIT : 0);
@@ -347,23 +351,34 @@ static bool is_recent(const ptx_exec *peer, uint64_t record) {
          epoch_of(record) >= (peer->cluster_base & EPOCHS);
 }
 
-/* A store to shared memory of another block: only barriers of the cluster order it with what that
- * block does. Which of several blocks stored is not known. */
+/* What `acc` of another block of the cluster conflicts with, of what the block itself did since the
+ * last barrier of the cluster; 0: nothing. */
+static uint64_t conflict_cluster(const ptx_exec *peer, const ptx_access *acc,
+                                 const ptx_last_access *t, bool *wrote) {
+  const bool atomics = acc->dir == PTX_ATOMIC && is_atomic(t->write);
+  *wrote = is_recent(peer, t->write) && !atomics;
+  return *wrote ? t->write : acc->dir != PTX_READ && is_recent(peer, t->read) ? t->read : 0;
+}
+
+/* An access to shared memory of another block: only barriers of the cluster order it with what that
+ * block does. Which of several blocks did it is not known. */
 static bool race_cluster(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
                          const ptx_part *part) {
   const int shift = sct_ptx_granule_shift(x->code->min_shared_bytes);
   ptx_exec *peer = part->peer;
+  const uint64_t who = PTX_WHO_CLUSTER | (acc->dir == PTX_ATOMIC ? WHO_ATOMIC : 0);
+  const uint64_t me = (uint64_t)1 << 32 | (uint64_t)(peer->epoch & EPOCHS) << WHO_BITS | who;
   for (uint32_t m = part->mask; m != 0; m &= m - 1) {
     const int i = ptx_first_lane(m);
     const uint64_t at = acc->addr[i] - part->origin;
     for (uint64_t g = at >> shift; g <= (at + (uint64_t)acc->width - 1) >> shift; g++) {
       ptx_last_access *t = &peer->shared_last_access[g];
-      const bool wrote = is_recent(peer, t->write);
-      if ((wrote || is_recent(peer, t->read)) &&
-          !fault_race(x, u, acc, part, i, wrote ? t->write : t->read, wrote)) {
+      bool wrote = false;
+      const uint64_t other = conflict_cluster(peer, acc, t, &wrote);
+      if (other != 0 && !fault_race(x, u, acc, part, i, other, wrote)) {
         return false;
       }
-      t->write = (uint64_t)1 << 32 | (uint64_t)(peer->epoch & EPOCHS) << WHO_BITS | PTX_WHO_CLUSTER;
+      *(acc->dir == PTX_READ ? &t->read : &t->write) = me;
     }
   }
   return true;
@@ -413,6 +428,7 @@ bool sct_ptx_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const pt
   const uint64_t me = record_of(x, part, (unsigned)x->warp->index);
   const uint64_t base = me >> 32 << 32 | (uint64_t)(ordered & EPOCHS) << WHO_BITS;
   const bool plain = acc->dir != PTX_ATOMIC && (u->op & (PTX_MEM_NC | PTX_MEM_STRONG)) == 0;
+  const uint32_t counts = x->launch->findings != NULL ? PTX_ALL : changed;
   const uint64_t many = plain ? read_by_many(x, acc, part) : 0;
   for (uint32_t m = part->mask; m != 0; m &= m - 1) {
     const int i = ptx_first_lane(m);
@@ -425,7 +441,7 @@ bool sct_ptx_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const pt
         continue;
       }
       if (plain && settled(t->write, me, base) && settled(t->read, me, base)) {
-        *(write ? &t->write : &t->read) = write && !(changed >> i & 1) ? t->write : me;
+        *(write ? &t->write : &t->read) = write && !(counts >> i & 1) ? t->write : me;
         continue;
       }
       x->touch = touches != NULL ? &touches[g] : NULL;
@@ -434,11 +450,11 @@ bool sct_ptx_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const pt
       }
     }
   }
-  if (part->shared && part->origin == 0 && !sct_ptx_race_warp(x, u, acc, part, changed)) {
+  if (part->shared && part->origin == 0 && !sct_ptx_race_warp(x, u, acc, part, changed, counts)) {
     return false;
   }
   if (touches != NULL) {
-    sct_ptx_touch(x, u, acc, part, changed);
+    sct_ptx_touch(x, u, acc, part);
   }
   return true;
 }

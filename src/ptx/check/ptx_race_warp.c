@@ -74,13 +74,14 @@ static bool read_lanes(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, uin
 /* Looks at all lanes before any is noted: lanes of one instruction do not race here (two that store
  * different values to one place are found by the store). */
 static bool write_lanes(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, uint32_t mask,
-                        int shift) {
+                        uint32_t changed, int shift) {
   const uint32_t sync = x->warp->sync;
   for (uint32_t m = mask; m != 0; m &= m - 1) {
     const int i = ptx_first_lane(m);
     for (uint64_t g = first_of(acc, i, shift); g <= last_of(acc, i, shift); g++) {
       const ptx_lanes *at = &x->shared_lanes[g];
-      const uint32_t writers = other_writers(at, sync, i), readers = other_readers(at, sync, i);
+      const uint32_t writers = changed >> i & 1 ? other_writers(at, sync, i) : 0;
+      const uint32_t readers = other_readers(at, sync, i);
       if ((writers != 0 || readers != 0) &&
           !fault(x, u, acc, i, g, writers != 0 ? writers : readers, writers != 0)) {
         return false;
@@ -99,10 +100,10 @@ static bool write_lanes(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, ui
 }
 
 bool sct_ptx_race_warp(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
-                       uint32_t changed) {
+                       uint32_t changed, uint32_t counts) {
   const int shift = sct_ptx_granule_shift(x->code->min_shared_bytes);
   if (acc->dir == PTX_READ) {
     return read_lanes(x, u, acc, part->mask, shift);
   }
-  return acc->dir != PTX_WRITE || write_lanes(x, u, acc, part->mask & changed, shift);
+  return acc->dir != PTX_WRITE || write_lanes(x, u, acc, part->mask & counts, changed, shift);
 }

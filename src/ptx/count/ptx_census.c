@@ -141,6 +141,9 @@ sct_status sct_ptx_memops_run(sct_memops *out, const sct_ptx_module *m, const ch
   if (f->code == NULL) {
     return sct_fail(err, SCT_EDATA, "%s", f->error);
   }
+  if (f->code->uses_system) {
+    return sct_fail(err, SCT_EDATA, "what printf, malloc and free do themselves is not counted");
+  }
   const bool fits = run != NULL && run->insts != NULL && run->n_insts == (int)f->code->n_insts;
   census(out, f->code, fits ? run->insts : NULL);
   return SCT_OK;

@@ -86,8 +86,9 @@ static bool is_wide_fence(const ptx_code *c, const ptx_uop *u) {
 }
 
 static bool writes_several(const ptx_uop *u, uint8_t kind) {
-  return kind == PTX_INST_LOAD || (kind == PTX_INST_ATOMIC && u->e != 0) ||
-         u->fn == sct_ptx_op_mov_unpair;
+  return (kind == PTX_INST_LOAD && u->d == PTX_SLOT_ZERO) ||
+         (kind == PTX_INST_ATOMIC && u->e != 0) || u->fn == sct_ptx_op_mov_unpair ||
+         u->fn == sct_ptx_op_mma;
 }
 
 static bool reads_several(const ptx_uop *u, uint8_t kind) {
@@ -96,6 +97,9 @@ static bool reads_several(const ptx_uop *u, uint8_t kind) {
 
 /* After how long the result of `u` is there. */
 static ptx_when latency(const ptx_uop *u, const ptx_origin *o) {
+  if ((o->kind == PTX_INST_LOAD || o->kind == PTX_INST_STORE) && u->d != PTX_SLOT_ZERO) {
+    return CYCLES(ALU); /* of a wmma: an address, or registers */
+  }
   const bool near_by = u->space == PTX_SPACE_SHARED || u->space == PTX_SPACE_LOCAL;
   switch ((ptx_inst_kind)o->kind) {
   case PTX_INST_LOAD:
@@ -161,6 +165,13 @@ static void put_read(ptx_links *l, const ptx_code *c, const ptx_uop *u, uint8_t 
   }
   for (uint32_t k = 0; reads_several(u, kind) && k < u->n; k++) {
     put(l, c->vec[u->vec + k]);
+  }
+  if (u->fn == sct_ptx_op_mma) { /* all behind the results */
+    const uint8_t *regs = c->mmas[u->imm].regs;
+    const uint32_t n = regs[PTX_MATRIX_A] + regs[PTX_MATRIX_B] + regs[PTX_MATRIX_C];
+    for (uint32_t k = 0; k < n; k++) {
+      put(l, c->vec[u->vec + u->n + k]);
+    }
   }
 }
 

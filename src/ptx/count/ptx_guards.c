@@ -13,6 +13,23 @@ bool sct_ptx_is_library(const sct_ptx_module *m, ptx_loc loc) {
          strstr(path, "/nvidia") != NULL;
 }
 
+ptx_loc sct_ptx_user_place(const sct_ptx_module *m, ptx_loc loc) {
+  ptx_loc at = loc;
+  while (at.call > 0 && sct_ptx_is_library(m, at)) {
+    at = m->calls[at.call - 1].loc;
+  }
+  return sct_ptx_is_library(m, at) ? loc : at;
+}
+
+const char *sct_ptx_function_of(const sct_ptx_module *m, ptx_loc loc) {
+  return loc.function > 0 ? m->functions[loc.function - 1].name : "";
+}
+
+const char *sct_ptx_file_of(const sct_ptx_module *m, ptx_loc loc) {
+  const bool known = loc.file > 0 && loc.file < m->n_files && m->files[loc.file] != NULL;
+  return known ? m->files[loc.file] : "";
+}
+
 /* The instruction with its guard, which stands before it. */
 static ptx_span whole_text(const sct_ptx_module *m, ptx_span text) {
   const char *from = text.p;

@@ -32,7 +32,7 @@ static sct_ptx_request request_of(const ptx_exec *x, const ptx_uop *u, const ptx
                        .width = acc->width,
                        .block = x->block_index,
                        .warp = x->warp->index,
-                       .line = x->code->insts[u->inst].loc.line,
+                       .line = x->code->insts[u->inst].user.line,
                        .access = names[acc->dir],
                        .buffer = buf ? buf->name : NULL,
                        .base = buf ? buf->base : 0};

@@ -24,6 +24,8 @@
 #define PTX_WINDOW_PARAM  3
 #define PTX_WINDOW_VARS   4 /* .global and .const variables of the module */
 #define PTX_WINDOW_FUNCS  5 /* addresses of functions */
+#define PTX_WINDOW_HEAP   6 /* what malloc gives */
+#define PTX_WINDOW_GRID   7 /* what a cooperative grid synchronises by: %envreg1, %envreg2 */
 #define PTX_WINDOW_FIRST  8 /* of buffers */
 #define PTX_N_WINDOWS     2048
 #define PTX_WINDOW(k)     ((uint64_t)(k) << PTX_WINDOW_SHIFT)
@@ -124,7 +126,8 @@ struct ptx_uop {
   uint32_t guard, guard_flip; /* runs in the lanes of (predicate ^ flip) */
   uint32_t inst;              /* PTX instruction, index into ptx_code.insts */
   uint32_t vec;               /* first of n slots in ptx_code.vec */
-  uint16_t flags; /* of a load: the elements that nothing reads, a bit each (ptx_live.c) */
+  uint16_t flags; /* of a load: the elements that nothing reads, a bit each (ptx_live.c); of a
+                     compare-and-swap: whether it stands in a loop */
   uint8_t n;      /* elements of a vector access, targets of a branch table */
   uint8_t bytes;  /* of a memory element, of an operand */
   bool wide;      /* elements are kept in 64-bit lanes */
@@ -212,17 +215,56 @@ typedef struct ptx_origin {
   int line;
   ptx_span text;
   ptx_loc loc;
+  ptx_loc user;              /* of the user's code: `loc`, or who called it */
   uint8_t kind;              /* ptx_inst_kind */
   uint8_t cost[SCT_N_PIPES]; /* machine instructions (ptx_cost.c) */
   uint8_t flops, flop_type;  /* of a lane; sct_ptx_flop */
   uint8_t width;             /* bytes a lane of a memory access */
+  uint32_t matrix_flops;     /* of a warp, by mma */
 } ptx_origin;
+
+/* Functions of the system, which no PTX holds (ptx_system.c). */
+typedef enum ptx_system {
+  PTX_SYSTEM_NONE,
+#define PTX_SYSTEM(id, name, args, ret) PTX_SYSTEM_##id,
+#include "ptx_system.def"
+#undef PTX_SYSTEM
+} ptx_system;
 
 typedef struct ptx_call {
   int32_t body; /* of ptx_code.bodies; -1: through the function pointer in slot a */
   int n_args, n_rets;
   const ptx_sym **args, **rets; /* .param variables of the caller; one allocation, at args */
 } ptx_call;
+
+typedef enum ptx_elem {
+#define PTX_ELEM(id, name, bits, is_float) PTX_ELEM_##id,
+#include "ptx_elems.def"
+#undef PTX_ELEM
+  PTX_N_ELEMS
+} ptx_elem;
+
+/* d = a x b + c of a warp: m x k by k x n. Fragments: ptx_fragment(). */
+typedef enum ptx_matrix { PTX_MATRIX_A, PTX_MATRIX_B, PTX_MATRIX_C, PTX_MATRIX_D } ptx_matrix;
+typedef struct ptx_mma {
+  int m, n, k;
+  uint8_t elem[4], regs[4]; /* by ptx_matrix: elements, and registers that hold them */
+  bool satfinite, xors;     /* b1: xor, else and */
+  uint16_t *places;         /* of all elements by register, lane and element, by rows */
+} ptx_mma;
+
+/* Where a matrix has element `e` of register `r` of a lane: its row and column. */
+typedef struct ptx_spot {
+  int row, col;
+} ptx_spot;
+ptx_spot sct_ptx_spot(const ptx_mma *p, ptx_matrix x, int lane, int r, int e);
+int sct_ptx_elem_bits(ptx_elem elem);
+
+/* One access of wmma.load or wmma.store: lane i goes to element outer[i] * stride + inner[i]. */
+typedef struct ptx_tile {
+  int bits;
+  uint8_t outer[PTX_LANES], inner[PTX_LANES];
+} ptx_tile;
 
 typedef struct ptx_code {
   ptx_uop *uops;
@@ -241,11 +283,17 @@ typedef struct ptx_code {
   size_t n_calls, cap_calls;
   ptx_shared_sym *shared;
   size_t n_shared, cap_shared;
+  ptx_mma *mmas;
+  size_t n_mmas, cap_mmas;
+  ptx_tile *tiles;
+  size_t n_tiles, cap_tiles;
   int64_t shared_packed; /* bytes of the static arrays without gaps */
   bool uses_bulk;        /* has bulk copies */
+  bool syncs_grid;       /* has a barrier of the grid */
   bool has_global_atomics, has_approx;
-  bool orders_blocks;                     /* fences of the device: blocks may talk to each other */
-  bool orders_cluster;                    /* fences wider than a block, those among them */
+  bool uses_system;    /* calls functions of the system: what they do is not in the PTX */
+  bool orders_blocks;  /* fences of the device: blocks may talk to each other */
+  bool orders_cluster; /* fences wider than a block, those among them */
   int min_shared_bytes, min_global_bytes; /* narrowest access: granule of the race records */
 } ptx_code;
 
@@ -283,6 +331,12 @@ void sct_ptx_loops_free(ptx_loops *loops);
 
 /* A place in a header of the system or of a toolkit (ptx_guards.c). */
 bool sct_ptx_is_library(const sct_ptx_module *m, ptx_loc loc);
+/* The innermost place around `loc` that is in no such header; `loc` where there is none. */
+ptx_loc sct_ptx_user_place(const sct_ptx_module *m, ptx_loc loc);
+/* The name of the inlined function that it is part of; "": of none, or unknown. */
+const char *sct_ptx_function_of(const sct_ptx_module *m, ptx_loc loc);
+/* The path of its file; "" unknown. */
+const char *sct_ptx_file_of(const sct_ptx_module *m, ptx_loc loc);
 
 /* Successor number `k` of block `b`; -1: no more. To leave the function is none. */
 int32_t sct_ptx_successor(const ptx_code *code, int32_t b, int32_t k);

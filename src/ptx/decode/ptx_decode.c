@@ -145,6 +145,7 @@ static void sreg_slot(ptx_dec *d, ptx_span name, bool *found, bool *wide, uint32
     }
     *found = true;
     *wide = sregs[i].wide;
+    d->code->syncs_grid |= sct_ptx_span_in(name, "%envreg1 %envreg2");
     for (size_t k = 0; k < b->n_sregs; k++) {
       if (b->sregs[k].sreg == i) {
         *slot = b->sregs[k].slot;
@@ -242,6 +243,10 @@ bool sct_ptx_dec_source(ptx_dec *d, const ptx_opd *opd, char cls, ptx_type type,
   case PTX_OPD_NAME:
     if (sct_ptx_span_is(opd->name, "WARP_SZ")) {
       return sct_ptx_dec_const(d, PTX_LANES, cls == '6', slot);
+    }
+    if (cls == 'p' && sct_ptx_span_is(opd->name, "%is_explicit_cluster")) {
+      *slot = d->code->bodies[0].func->cluster > 0 ? PTX_SLOT_TRUE : PTX_SLOT_ZERO;
+      return true;
     }
     sreg_slot(d, opd->name, &found, &wide, slot);
     if (found && wide == (cls == '6') && cls != 'p') {
@@ -531,6 +536,7 @@ static bool decode_inst(ptx_dec *d) {
   SCT_GROW(c->insts, c->n_insts, c->cap_insts);
   c->insts[c->n_insts++] =
       (ptx_origin){.line = d->inst->line, .text = d->inst->text, .loc = d->inst->loc};
+  c->insts[c->n_insts - 1].user = sct_ptx_user_place(d->m, d->inst->loc);
   ptx_origin *const origin = &c->insts[c->n_insts - 1];
   sct_ptx_cost(origin->cost, d->inst);
   origin->flops = sct_ptx_flops(&origin->flop_type, d->inst);
@@ -648,6 +654,26 @@ static bool decode_body(ptx_dec *d, int index) {
   return ok;
 }
 
+/* Compare-and-swaps in loops: until no other thread comes between. */
+static void mark_swaps(ptx_code *c) {
+  ptx_loops loops = {0};
+  for (size_t b = 0; b < c->n_blocks; b++) {
+    for (int32_t i = c->blocks[b].first; i < c->blocks[b].end; i++) {
+      ptx_uop *const u = &c->uops[i];
+      if (u->fn != sct_ptx_op_atomic || u->from != PTX_ATOMIC_CAS) {
+        continue;
+      }
+      if (loops.of == NULL) {
+        sct_ptx_loops_find(&loops, c, NULL);
+      }
+      u->flags = loops.of[b] >= 0;
+    }
+  }
+  if (loops.of != NULL) {
+    sct_ptx_loops_free(&loops);
+  }
+}
+
 ptx_code *sct_ptx_decode(sct_ptx_module *m, ptx_func *kernel, char **error) {
   ptx_dec d = {.m = m, .func = kernel};
   d.code = sct_alloc(sizeof *d.code);
@@ -662,6 +688,7 @@ ptx_code *sct_ptx_decode(sct_ptx_module *m, ptx_func *kernel, char **error) {
     sct_ptx_code_free(d.code);
     return NULL;
   }
+  mark_swaps(d.code);
   return d.code;
 }
 
@@ -684,5 +711,10 @@ void sct_ptx_code_free(ptx_code *code) {
   sct_free(code->bodies);
   sct_free(code->calls);
   sct_free(code->shared);
+  for (size_t i = 0; i < code->n_mmas; i++) {
+    sct_free(code->mmas[i].places);
+  }
+  sct_free(code->mmas);
+  sct_free(code->tiles);
   sct_free(code);
 }

@@ -2,6 +2,8 @@
 #include "ptx/decode/ptx_decode.h"
 #include "ptx/exec/ptx_exec.h"
 
+#include <string.h>
+
 static bool branch(ptx_dec *d, ptx_term term, uint32_t index) {
   sct_ptx_dec_put(
       d, (ptx_uop){.fn = sct_ptx_op_terminator, .a = index, .imm = d->inst - d->func->insts});
@@ -127,35 +129,41 @@ static const ptx_func *prototype(const ptx_dec *d, ptx_span name) {
   return NULL;
 }
 
-/* Functions of the system, which no PTX holds. */
-typedef enum system_call { SYSTEM_NONE, SYSTEM_PRINTF, SYSTEM_ASSERT } system_call;
+static const struct {
+  const char *name, *args, *ret;
+} systems[] = {
+    {"", "", ""},
+#define PTX_SYSTEM(id, name, args, ret) {name, args, ret},
+#include "ptx_system.def"
+#undef PTX_SYSTEM
+};
 
-static system_call system_function(const ptx_sym *sym) {
-  return sym->func->has_body                          ? SYSTEM_NONE
-         : sct_ptx_span_is(sym->name, "vprintf")      ? SYSTEM_PRINTF
-         : sct_ptx_span_is(sym->name, "__assertfail") ? SYSTEM_ASSERT
-                                                      : SYSTEM_NONE;
+static ptx_system system_function(const ptx_sym *sym) {
+  for (int i = 1; i < SCT_COUNT(systems) && !sym->func->has_body; i++) {
+    if (sct_ptx_span_is(sym->name, systems[i].name)) {
+      return (ptx_system)i;
+    }
+  }
+  return PTX_SYSTEM_NONE;
 }
 
-/* printf without a device behind it: the output is dropped, its result is 0. */
-static bool call_printf(ptx_dec *d, const ptx_call *c) {
-  for (int i = 0; i < c->n_rets; i++) {
-    if (c->rets[i]->bytes != 4) {
-      return sct_ptx_dec_unknown(d);
-    }
-    ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_st_call_param);
-    uint32_t first = 0;
-    const ptx_opd zero = {.kind = PTX_OPD_INT};
-    if (u == NULL || !sct_ptx_dec_vector(d, &zero, '3', PTX_T_U32, false, &first)) {
-      return false;
-    }
-    u = &d->code->uops[d->code->n_uops - 1];
-    u->imm = c->rets[i]->offset;
-    u->vec = first;
-    u->n = 1;
-    u->bytes = u->to = 4;
+static bool sizes_are(const ptx_sym *const *params, int n, const char *bytes) {
+  bool fits = n == (int)strlen(bytes);
+  for (int i = 0; fits && i < n; i++) {
+    fits = params[i]->bytes == bytes[i] - '0';
   }
-  return true;
+  return fits;
+}
+
+static bool call_system(ptx_dec *d, const ptx_call *c, ptx_system system) {
+  if (!sizes_are(c->args, c->n_args, systems[system].args) ||
+      (c->n_rets > 0 && !sizes_are(c->rets, c->n_rets, systems[system].ret))) {
+    return sct_ptx_dec_fail(d, "arguments do not fit '%s'", systems[system].name);
+  }
+  d->code->uses_system |= system != PTX_SYSTEM_ASSERT; /* which does nothing, or ends it all */
+  return sct_ptx_dec_put(d, (ptx_uop){.fn = sct_ptx_op_system,
+                                      .op = (uint8_t)system,
+                                      .imm = (int64_t)d->code->n_calls - 1});
 }
 
 typedef struct call_opds {
@@ -178,7 +186,7 @@ static bool split_call(ptx_dec *d, call_opds *o) {
 }
 
 static bool call_target(ptx_dec *d, const call_opds *o, ptx_call *c, uint32_t *pointer,
-                        system_call *system) {
+                        ptx_system *system) {
   const ptx_func *f = NULL;
   if (o->callee->kind == PTX_OPD_REG) {
     c->body = -1;
@@ -194,14 +202,14 @@ static bool call_target(ptx_dec *d, const call_opds *o, ptx_call *c, uint32_t *p
     return sct_ptx_dec_fail(d, "unknown function '%.*s'", o->callee->name.len, o->callee->name.p);
   }
   *system = system_function(sym);
-  if (*system != SYSTEM_NONE) {
+  if (*system != PTX_SYSTEM_NONE) {
     return true;
   }
   c->body = sct_ptx_dec_body(d, sym->func);
   return c->body >= 0 && call_fits(d, c, sym->func);
 }
 
-static bool read_call(ptx_dec *d, ptx_call *c, uint32_t *pointer, system_call *system) {
+static bool read_call(ptx_dec *d, ptx_call *c, uint32_t *pointer, ptx_system *system) {
   call_opds o;
   if (!split_call(d, &o)) {
     return false;
@@ -219,17 +227,13 @@ bool sct_ptx_decode_call(ptx_dec *d) {
   ptx_code *code = d->code;
   ptx_call c = {0};
   uint32_t pointer = 0;
-  system_call system = SYSTEM_NONE;
+  ptx_system system = PTX_SYSTEM_NONE;
   (void)sct_ptx_dec_take(d, "uni");
   SCT_GROW(code->calls, code->n_calls, code->cap_calls);
   const bool ok = read_call(d, &c, &pointer, &system);
   code->calls[code->n_calls++] = c; /* owns its lists from here on */
-  if (!ok || system == SYSTEM_PRINTF) {
-    return ok && call_printf(d, &c);
-  }
-  if (system == SYSTEM_ASSERT) {
-    sct_ptx_dec_put(d, (ptx_uop){.fn = sct_ptx_op_trap, .n = 1});
-    return true;
+  if (!ok || system != PTX_SYSTEM_NONE) {
+    return ok && call_system(d, &c, system);
   }
   if (c.body < 0 && !sct_ptx_dec_begin_block(d)) { /* alone in its block: lanes may take turns */
     return false;
@@ -260,13 +264,13 @@ static bool bar_red(ptx_dec *d, ptx_uop *u) {
   return true;
 }
 
-/* barrier.cluster.arrive{.release}{.aligned}, barrier.cluster.wait{.acquire}{.aligned} */
+/* barrier.cluster.arrive{.release|.relaxed}{.aligned}, barrier.cluster.wait{.acquire}{.aligned} */
 static bool bar_cluster(ptx_dec *d) {
   const int what = sct_ptx_dec_choose(d, "arrive wait");
   if (what < 0) {
     return sct_ptx_dec_unknown(d);
   }
-  (void)sct_ptx_dec_take(d, what == 0 ? "release" : "acquire");
+  (void)sct_ptx_dec_choose(d, what == 0 ? "release relaxed" : "acquire");
   (void)sct_ptx_dec_take(d, "aligned");
   ptx_uop u = {.fn = sct_ptx_op_terminator, .op = (uint8_t)(PTX_BAR_CLUSTER_ARRIVE + what)};
   if (!sct_ptx_dec_operands(d, "", PTX_T_NONE, &u)) {
@@ -302,13 +306,6 @@ bool sct_ptx_decode_bar(ptx_dec *d) {
   sct_ptx_dec_put(d, u);
   sct_ptx_dec_set_kind(d, PTX_INST_BARRIER, 0);
   return sct_ptx_dec_end_block(d, PTX_TERM_BARRIER);
-}
-
-/* mapa.shared::cluster.u32 d, a, b: address a in the shared memory of block b of the cluster */
-bool sct_ptx_decode_mapa(ptx_dec *d) {
-  return sct_ptx_dec_take(d, "shared::cluster") && sct_ptx_dec_take_type(d) == PTX_T_U32
-             ? sct_ptx_dec_put_operands(d, "333", PTX_T_U32, (ptx_uop){.fn = sct_ptx_op_mapa})
-             : sct_ptx_dec_unknown(d);
 }
 
 /* ---- operations of a warp */

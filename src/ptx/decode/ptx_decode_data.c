@@ -242,7 +242,20 @@ static bool cvt_from_bytes(ptx_dec *d, const cvt_mods *m) {
       (ptx_uop){.fn = sct_ptx_op_cvt_from_bytes, .flags = m->flags, .from = (uint8_t)m->from});
 }
 
+/* cvt.rna.tf32.f32 d, a: to 10 bits behind the point, in a register of 32 */
+static bool cvt_tf32(ptx_dec *d) {
+  const int rounding = sct_ptx_dec_choose(d, "rna rn rz");
+  return rounding >= 0 && sct_ptx_dec_take(d, "tf32") && sct_ptx_dec_take(d, "f32")
+             ? sct_ptx_dec_put_operands(
+                   d, "33", PTX_T_F32,
+                   (ptx_uop){.fn = sct_ptx_op_cvt_tf32, .op = (uint8_t)rounding})
+             : sct_ptx_dec_unknown(d);
+}
+
 bool sct_ptx_decode_cvt(ptx_dec *d) {
+  if (d->inst->n_mods == 4 && sct_ptx_span_is(d->inst->mods[2], "tf32")) {
+    return cvt_tf32(d);
+  }
   cvt_mods m = {0};
   char to = 0, from = 0;
   if (!cvt_take(d, &m)) {
@@ -300,6 +313,32 @@ bool sct_ptx_decode_cvta(ptx_dec *d) {
                                       .d = slot,
                                       .imm = (int64_t)(to ? 0 - window : window),
                                       .undef = window == 0 ? PTX_UNDEF_MOV : PTX_UNDEF_ADD});
+}
+
+/* mapa{.shared::cluster}.u32 d, a, b: what address a is in the shared memory of block b of the
+ * cluster; getctarank{.shared::cluster}.u32 d, a: whose it is. Without a space a is generic. */
+static bool cluster_address(ptx_dec *d, bool map) {
+  const bool generic = !sct_ptx_dec_take(d, "shared::cluster");
+  const ptx_type type = sct_ptx_dec_take_type(d);
+  const char cls = sct_ptx_dec_class(type);
+  ptx_uop u = {.fn = map ? sct_ptx_op_mapa : sct_ptx_op_getctarank,
+               .wide = type == PTX_T_U64,
+               .op = generic};
+  if (type != PTX_T_U32 && type != PTX_T_U64) {
+    return sct_ptx_dec_unknown(d);
+  }
+  const ptx_opd *o = d->inst->opds;
+  return sct_ptx_dec_count(d, map ? 3 : 2) && mov_source(d, &o[1], cls, type, &u.a) &&
+         (!map || sct_ptx_dec_source(d, &o[2], '3', PTX_T_U32, &u.b)) &&
+         sct_ptx_dec_dest(d, &o[0], map ? cls : '3', &u.d) && sct_ptx_dec_put(d, u);
+}
+
+bool sct_ptx_decode_mapa(ptx_dec *d) {
+  return cluster_address(d, true);
+}
+
+bool sct_ptx_decode_getctarank(ptx_dec *d) {
+  return cluster_address(d, false);
 }
 
 /* ---- comparisons */
@@ -380,6 +419,8 @@ bool sct_ptx_decode_slct(ptx_dec *d) {
 
 /* isspacep.shared p, a: whether a generic address lies in the space */
 bool sct_ptx_decode_isspacep(ptx_dec *d) {
+  const bool own = d->mod < d->inst->n_mods && /* and no other block's of the cluster */
+                   sct_ptx_span_in(d->inst->mods[d->mod], "shared shared::cta");
   const ptx_space space = sct_ptx_dec_take_space(d);
   const ptx_opd *from = &d->inst->opds[1];
   const bool narrow = d->inst->n_opds > 1 && from->kind == PTX_OPD_REG &&
@@ -389,7 +430,7 @@ bool sct_ptx_decode_isspacep(ptx_dec *d) {
   }
   return sct_ptx_dec_put_operands(
       d, narrow ? "p3" : "p6", PTX_T_U64,
-      (ptx_uop){.fn = sct_ptx_op_isspacep, .wide = !narrow, .space = (uint8_t)space});
+      (ptx_uop){.fn = sct_ptx_op_isspacep, .wide = !narrow, .op = own, .space = (uint8_t)space});
 }
 
 /* lop3.b32 is a row of ptx_alu.def. With a boolean operation it also answers in a predicate:

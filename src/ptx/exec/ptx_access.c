@@ -23,7 +23,7 @@ bool sct_ptx_addresses(ptx_exec *x, const ptx_uop *u, ptx_access *acc) {
   return true;
 }
 
-static const char *verb(ptx_dir dir) {
+const char *sct_ptx_verb(ptx_dir dir) {
   return dir == PTX_READ ? "reads" : dir == PTX_WRITE ? "writes" : "updates";
 }
 
@@ -32,24 +32,31 @@ static void fault_bounds(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, i
                          const ptx_buf *b) {
   const uint64_t a = acc->addr[lane];
   const int64_t off = (int64_t)(a - b->base);
-  if (off < 0) {
+  if (a >> PTX_WINDOW_SHIFT == PTX_WINDOW_HEAP) {
+    sct_ptx_heap_fault(x, u, acc, lane);
+  } else if (off < 0) {
     sct_ptx_fault(x, u, SCT_PTX_OUT_OF_BOUNDS, lane, a, "%s %d bytes at %lld bytes before '%s'",
-                  verb(acc->dir), acc->width, (long long)-off, b->name);
+                  sct_ptx_verb(acc->dir), acc->width, (long long)-off, b->name);
   } else {
     sct_ptx_fault(x, u, SCT_PTX_OUT_OF_BOUNDS, lane, a,
-                  "%s %d bytes at offset %lld of '%s', which has %lld bytes", verb(acc->dir),
-                  acc->width, (long long)off, b->name, (long long)b->bytes);
+                  "%s %d bytes at offset %lld of '%s', which has %lld bytes",
+                  sct_ptx_verb(acc->dir), acc->width, (long long)off, b->name, (long long)b->bytes);
   }
 }
 
 static void fault_aligned(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, int lane) {
   const uint64_t a = acc->addr[lane];
   sct_ptx_fault(x, u, SCT_PTX_MISALIGNED, lane, a,
-                "%s %d bytes at 0x%llx, which is %d bytes past a multiple of %d", verb(acc->dir),
-                acc->width, (unsigned long long)a, (int)(a % (uint64_t)acc->width), acc->width);
+                "%s %d bytes at 0x%llx, which is %d bytes past a multiple of %d",
+                sct_ptx_verb(acc->dir), acc->width, (unsigned long long)a,
+                (int)(a % (uint64_t)acc->width), acc->width);
 }
 
-static bool in_variable(const ptx_exec *x, uint64_t address, int width) {
+/* Whether the bytes belong to one variable, or one allocation. */
+static bool in_piece(const ptx_exec *x, uint64_t address, int width) {
+  if (address >> PTX_WINDOW_SHIFT == PTX_WINDOW_HEAP) {
+    return sct_ptx_heap_holds(x->launch->memory, address, width);
+  }
   const int64_t off = (int64_t)(address - PTX_WINDOW(PTX_WINDOW_VARS));
   for (const ptx_sym *s = x->launch->module->syms; s != NULL; s = s->next) {
     if ((s->space == PTX_SPACE_GLOBAL || s->space == PTX_SPACE_CONST) && off >= s->offset &&
@@ -72,8 +79,7 @@ static uint32_t check_lanes(ptx_exec *x, const ptx_uop *u, const ptx_access *acc
       continue;
     }
     const int64_t off = (int64_t)(a - b->base);
-    if (off < 0 || off > b->bytes - acc->width ||
-        (window == PTX_WINDOW_VARS && !in_variable(x, a, acc->width))) {
+    if (off < 0 || off > b->bytes - acc->width || (b->in_pieces && !in_piece(x, a, acc->width))) {
       fault_bounds(x, u, acc, i, b);
       return 0;
     }
@@ -116,13 +122,13 @@ ptx_part sct_ptx_part_global(ptx_exec *x, const ptx_uop *u, const ptx_access *ac
   ptx_part part = {0};
   if (b == NULL) {
     sct_ptx_fault(x, u, SCT_PTX_OUT_OF_BOUNDS, first, a,
-                  "%s %d bytes at 0x%llx, far from any buffer", verb(acc->dir), acc->width,
+                  "%s %d bytes at 0x%llx, far from any buffer", sct_ptx_verb(acc->dir), acc->width,
                   (unsigned long long)a);
     return part;
   }
   part = (ptx_part){
       .host = b->host, .defined = b->defined, .origin = b->base, .keep = b->keep, .buf = b};
-  if (todo == PTX_ALL && b->base != PTX_WINDOW(PTX_WINDOW_VARS) && all_inside(acc, b)) {
+  if (todo == PTX_ALL && !b->in_pieces && all_inside(acc, b)) {
     part.mask = todo;
   } else {
     part.mask = check_lanes(x, u, acc, todo, b);
@@ -133,8 +139,8 @@ ptx_part sct_ptx_part_global(ptx_exec *x, const ptx_uop *u, const ptx_access *ac
   if (part.mask != 0 && acc->dir != PTX_READ) {
     if (b->read_only) {
       sct_ptx_fault(x, u, SCT_PTX_READ_ONLY, first, a,
-                    "%s %d bytes at offset %lld of read-only '%s'", verb(acc->dir), acc->width,
-                    (long long)(a - b->base), b->name);
+                    "%s %d bytes at offset %lld of read-only '%s'", sct_ptx_verb(acc->dir),
+                    acc->width, (long long)(a - b->base), b->name);
       part.mask = 0;
     }
   }
@@ -183,14 +189,14 @@ static void fault_shared(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, i
   const ptx_span name = near != NULL ? source_name(near->sym->name) : (ptx_span){0};
   if (near == NULL) {
     sct_ptx_fault(x, u, SCT_PTX_OUT_OF_BOUNDS, lane, (uint64_t)a,
-                  "%s %d bytes of shared memory, of which the kernel has none", verb(acc->dir),
-                  acc->width);
+                  "%s %d bytes of shared memory, of which the kernel has none",
+                  sct_ptx_verb(acc->dir), acc->width);
     return;
   }
   sct_ptx_fault(x, u, SCT_PTX_OUT_OF_BOUNDS, lane, (uint64_t)a,
-                "%s %d bytes at offset %lld of shared '%.*s', which has %lld bytes", verb(acc->dir),
-                acc->width, (long long)((uint64_t)a - (uint64_t)near->lo), name.len, name.p,
-                (long long)(near->hi - near->lo));
+                "%s %d bytes at offset %lld of shared '%.*s', which has %lld bytes",
+                sct_ptx_verb(acc->dir), acc->width, (long long)((uint64_t)a - (uint64_t)near->lo),
+                name.len, name.p, (long long)(near->hi - near->lo));
 }
 
 /* Lanes of `todo` whose addresses lie in the block of the cluster that the first one's lies in. */
@@ -256,7 +262,7 @@ ptx_part sct_ptx_part_local(ptx_exec *x, const ptx_uop *u, const ptx_access *acc
     if (a < 0 || a > w->local_bytes - acc->width) {
       sct_ptx_fault(x, u, SCT_PTX_OUT_OF_BOUNDS, i, (uint64_t)a,
                     "%s %d bytes at offset %lld of local memory, which has %lld bytes",
-                    verb(acc->dir), acc->width, (long long)a, (long long)w->local_bytes);
+                    sct_ptx_verb(acc->dir), acc->width, (long long)a, (long long)w->local_bytes);
       return part;
     }
     if ((a & (acc->width - 1)) != 0) {

@@ -305,6 +305,8 @@ static void update_part(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
     }
     changed |= (uint32_t)write_update(u, part, at, &w) << i;
   }
+  x->changes += changed != 0;
+  ptx_look(x, u);
   if (x->launch->races && !sct_ptx_race(x, u, acc, part, changed)) {
     return;
   }
@@ -313,7 +315,16 @@ static void update_part(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
   }
 }
 
+/* Whether machine code has a loop of loads and compare-and-swaps for it, or the kernel itself: by
+ * what ptxas 13.0 makes of every form for sm_90. */
+static bool is_swap_loop(const ptx_uop *u, bool shared) {
+  const bool swaps = u->from == PTX_ATOMIC_CAS || u->from == PTX_ATOMIC_EXCH;
+  return u->flags != 0 || (u->bytes == 2 && u->n == 1) ||
+         (shared && !swaps && (u->bytes == 8 || is_float(u)));
+}
+
 static void run_space(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, bool shared) {
+  x->insts[u->inst].swap_loops += is_swap_loop(u, shared);
   if (x->launch->counters && shared && x->launch->rules == NULL) {
     sct_ptx_count_shared_atomic(&x->insts[u->inst].shared, acc, u->b != 0,
                                 u->from == PTX_ATOMIC_CAS ? 2 : 1);

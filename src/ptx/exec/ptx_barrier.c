@@ -67,6 +67,7 @@ static void release(ptx_exec *x, int id) {
     }
   }
   *b = (ptx_barrier){0};
+  x->changes++;
   if (whole) {
     sct_ptx_clock_barrier(x);
   }

@@ -103,7 +103,8 @@ void sct_ptx_op_isspacep(ptx_exec *x, const ptx_uop *u) {
   uint32_t m = 0;
   LANES(i) {
     const uint64_t address = u->wide ? ptx_r64(x, u->a)[i] : ptx_r32(x, u->a)[i];
-    m |= (uint32_t)in_space(x, address, (ptx_space)u->space) << i;
+    const bool is = in_space(x, address, (ptx_space)u->space);
+    m |= (uint32_t)(is && !(u->op != 0 && sct_ptx_is_peers(x, address))) << i;
   }
   ptx_put_pred(x, u, m);
 }

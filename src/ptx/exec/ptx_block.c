@@ -140,6 +140,7 @@ void sct_ptx_block_begin(ptx_exec *x, int64_t block_index) {
   sct_ptx_bulk_clear(x);
   x->stop = x->soft = x->has_soft = x->ended = false;
   x->unset.buf = NULL;
+  x->visit.by = NULL;
   memset(x->barriers, 0, sizeof x->barriers);
   for (int i = 0; i < x->n_ranges; i++) {
     memset(x->shared_defined + x->ranges[i].lo, l->definedness ? 0 : 0xff,
@@ -221,21 +222,41 @@ static void new_shared(ptx_exec *x) {
   }
 }
 
-void sct_ptx_exec_init(ptx_exec *x, const ptx_launch *l, ptx_cluster *cluster) {
-  *x = (ptx_exec){.launch = l, .code = l->code, .cluster = cluster, .seen = l->opts->seen};
-  x->warps = sct_alloc(sizeof(*x->warps) * (size_t)l->n_warps);
-  x->order = sct_alloc(sizeof(*x->order) * (size_t)l->n_warps);
+/* Counters of a host thread's block. */
+static void new_counters(ptx_exec *x) {
+  const ptx_launch *l = x->launch;
   x->insts = sct_alloc(sizeof(*x->insts) * (l->code->n_insts + 1));
   x->requests = l->opts->per_instruction && l->counters
                     ? sct_alloc(sizeof(*x->requests) * (l->code->n_insts + 1))
                     : NULL;
-  x->is_near = l->opts->chains ? sct_alloc(sizeof(*x->is_near) * (l->code->n_insts + 1)) : NULL;
-  x->loaded = l->opts->chains ? sct_alloc(sizeof(*x->loaded) * PTX_BLOCK_LINES) : NULL;
   x->block_runs = sct_alloc(sizeof(*x->block_runs) * (l->code->n_blocks + 1));
   x->block_lanes = sct_alloc(sizeof(*x->block_lanes) * (l->code->n_blocks + 1));
   const int n_buffers = l->memory->n_buffers;
   x->by_buffer =
       l->opts->per_buffer ? sct_alloc(sizeof(*x->by_buffer) * (size_t)(n_buffers + 1)) : NULL;
+}
+
+static void share_counters(ptx_exec *x, const ptx_exec *with) {
+  x->shares = true;
+  x->insts = with->insts;
+  x->requests = with->requests;
+  x->block_runs = with->block_runs;
+  x->block_lanes = with->block_lanes;
+  x->by_buffer = with->by_buffer;
+}
+
+void sct_ptx_exec_init(ptx_exec *x, const ptx_launch *l, ptx_cluster *cluster,
+                       const ptx_exec *with) {
+  *x = (ptx_exec){.launch = l, .code = l->code, .cluster = cluster, .seen = l->opts->seen};
+  x->warps = sct_alloc(sizeof(*x->warps) * (size_t)l->n_warps);
+  x->order = sct_alloc(sizeof(*x->order) * (size_t)l->n_warps);
+  x->is_near = l->opts->chains ? sct_alloc(sizeof(*x->is_near) * (l->code->n_insts + 1)) : NULL;
+  x->loaded = l->opts->chains ? sct_alloc(sizeof(*x->loaded) * PTX_BLOCK_LINES) : NULL;
+  if (with != NULL) {
+    share_counters(x, with);
+  } else {
+    new_counters(x);
+  }
   new_shared(x);
   for (int i = 0; i < l->n_warps; i++) {
     new_warp(x, &x->warps[i], i);
@@ -266,13 +287,15 @@ void sct_ptx_exec_free(ptx_exec *x) {
   }
   sct_free(x->warps);
   sct_free(x->order);
-  sct_free(x->insts);
-  sct_free(x->requests);
   sct_free(x->is_near);
   sct_free(x->loaded);
-  sct_free(x->block_runs);
-  sct_free(x->block_lanes);
-  sct_free(x->by_buffer);
+  if (!x->shares) {
+    sct_free(x->insts);
+    sct_free(x->requests);
+    sct_free(x->block_runs);
+    sct_free(x->block_lanes);
+    sct_free(x->by_buffer);
+  }
   sct_free(x->trace.words);
   sct_free(x->ranges);
   free_shared(x);

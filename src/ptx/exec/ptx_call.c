@@ -48,7 +48,7 @@ static void copy_param(ptx_warp *w, uint32_t mask, int64_t to, int64_t from, int
   }
 }
 
-static int64_t call_area(const ptx_exec *x, const ptx_frame *f) {
+int64_t sct_ptx_call_area(const ptx_exec *x, const ptx_frame *f) {
   return f->local_base + align16(x->code->bodies[f->body].local_bytes);
 }
 
@@ -118,7 +118,7 @@ static bool push_frame(ptx_exec *x, const ptx_uop *u, uint32_t mask, int32_t bod
                    .path_base = w->n_paths,
                    .mask = mask,
                    .slot_base = slot_base};
-  f->param_base = call_area(x, caller) + align16(from->call_bytes);
+  f->param_base = sct_ptx_call_area(x, caller) + align16(from->call_bytes);
   f->local_base = f->param_base + align16(to->param_bytes);
   w->n_frames++;
   w->paths[w->n_paths++] = (ptx_path){to->entry, -1, mask};
@@ -134,7 +134,7 @@ void sct_ptx_call(ptx_exec *x, const ptx_uop *u, uint32_t mask) {
   if (body < 0 && !take_turns(x, u, mask, &body)) {
     return;
   }
-  const int64_t args = call_area(x, x->frame);
+  const int64_t args = sct_ptx_call_area(x, x->frame);
   if (!push_frame(x, u, mask, body)) {
     return;
   }
@@ -160,7 +160,7 @@ void sct_ptx_return(ptx_exec *x) {
   const ptx_call *c = &x->code->calls[f->call];
   const ptx_func *callee = x->code->bodies[f->body].func;
   for (int i = 0; i < c->n_rets && i < callee->n_rets; i++) {
-    copy_param(w, f->mask & ~w->exited, call_area(x, caller) + c->rets[i]->offset,
+    copy_param(w, f->mask & ~w->exited, sct_ptx_call_area(x, caller) + c->rets[i]->offset,
                f->param_base + callee->rets[i]->offset, callee->rets[i]->bytes);
   }
   w->n_frames--;

@@ -217,15 +217,18 @@ typedef struct ptx_launch {
   int64_t grid[3], block[3];
   int64_t n_blocks, n_run; /* n_run of them are to run, or clusters */
   int n_cluster;           /* blocks of a cluster */
-  int n_warps, n_threads;  /* of a block */
-  int64_t shared_end;      /* first address after all shared arrays */
+  int n_together;          /* blocks that run at once: of a cluster, or of a cooperative grid */
+  bool cooperative;
+  int n_warps, n_threads; /* of a block */
+  int64_t shared_end;     /* first address after all shared arrays */
   int64_t max_steps;
   bool definedness, races, counters;
-  ptx_order *order;       /* between blocks; NULL: no races are looked for */
-  const ptx_rules *rules; /* of an older device's accesses; NULL: CC 7.0 and later */
-  ptx_lines *lines;       /* if buffers are counted; atomics run on one host thread */
-  ptx_links *links;       /* if chains are followed */
-  ptx_findings *findings; /* NULL: the first one ends the launch */
+  ptx_order *order;            /* between blocks; NULL: no races are looked for */
+  const ptx_rules *rules;      /* of an older device's accesses; NULL: CC 7.0 and later */
+  ptx_lines *lines;            /* if buffers are counted; atomics run on one host thread */
+  ptx_links *links;            /* if chains are followed */
+  struct ptx_printed *printed; /* by calls of printf */
+  ptx_findings *findings;      /* NULL: the first one ends the launch */
 } ptx_launch;
 
 typedef struct ptx_range {
@@ -266,6 +269,16 @@ typedef struct ptx_cluster {
   uint32_t phase; /* how often it was complete */
 } ptx_cluster;
 
+/* The last access of another block of the cluster to a block's shared memory. */
+typedef struct ptx_visit {
+  ptx_exec *by; /* NULL: none */
+  ptx_warp *warp;
+  const ptx_uop *u;
+  int lane;
+  uint32_t phase; /* of the cluster */
+  int dir;        /* ptx_dir */
+} ptx_visit;
+
 struct ptx_exec {
   /* of the current warp and micro-operation */
   uint8_t *regs;
@@ -275,6 +288,7 @@ struct ptx_exec {
   bool soft;  /* ... that a race found later would explain: only the warp stops */
   bool yield; /* the warp waits for others */
   bool waits; /* ... for an mbarrier */
+  bool looks; /* ... perhaps, for other blocks: of a cooperative grid, at flags */
   ptx_warp *warp;
   ptx_frame *frame;
   /* of the block */
@@ -289,6 +303,10 @@ struct ptx_exec {
   ptx_blocks after;      /* blocks whose releases were read before it */
   bool fenced;           /* a warp has fenced or read since: barriers have something to join */
   ptx_cluster *cluster;
+  ptx_visit visit;
+  uint64_t changes;    /* stores, updates, barriers and ends: what others may wait for */
+  const ptx_uop *look; /* the last look at a flag, of this warp */
+  const ptx_warp *looker;
   bool ended;                          /* all warps have, or the block has a diagnosis */
   uint64_t events;                     /* changes of mbarriers */
   uint8_t *shared, *shared_defined;    /* by shared address */
@@ -308,6 +326,7 @@ struct ptx_exec {
   int n_flags;
   uint32_t flags_rest, flags_base;
   /* of the thread */
+  bool shares; /* its counters are another block's */
   const ptx_launch *launch;
   const ptx_code *code;
   ptx_warp *warps;
@@ -483,8 +502,18 @@ typedef struct ptx_part {
   int64_t stride; /* local memory: added once a lane */
 } ptx_part;
 
+/* A warp looks at what other blocks of a cooperative grid may write: they get their turn. */
+static inline void ptx_look(ptx_exec *x, const ptx_uop *u) {
+  if (x->launch->cooperative) {
+    x->yield = x->looks = true;
+    x->look = u;
+    x->looker = x->warp;
+  }
+}
+
 /* Fills `acc` with base + imm of slot u->a; false after a fault (undefined address). */
 bool sct_ptx_addresses(ptx_exec *x, const ptx_uop *u, ptx_access *acc);
+const char *sct_ptx_verb(ptx_dir dir); /* "reads" */
 /* Finds the lanes of `todo` that lie in the same piece of memory as the first of them; bounds,
  * alignment and permission are checked. An empty mask: fault. */
 ptx_part sct_ptx_part_global(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, uint32_t todo);
@@ -633,9 +662,10 @@ static inline void ptx_count_shared(ptx_exec *x, const ptx_uop *u, const ptx_acc
 bool sct_ptx_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
                   uint32_t changed);
 
-/* Races among the lanes of a warp in shared memory (ptx_race_warp.c). */
+/* Races among the lanes of a warp in shared memory (ptx_race_warp.c). A store of the lanes in
+ * `counts` is one for those that read; one that changes nothing is none for other writers. */
 bool sct_ptx_race_warp(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
-                       uint32_t changed);
+                       uint32_t changed, uint32_t counts);
 
 /* What the lanes of `w` did before and what they do from here on is ordered. */
 static inline void ptx_sync_lanes(ptx_exec *x, ptx_warp *w) {
@@ -656,8 +686,8 @@ ptx_findings *sct_ptx_findings_new(int most); /* NULL if that is 0 */
 void sct_ptx_findings_add(ptx_findings *f, const sct_ptx_diag *d);
 void sct_ptx_findings_end(sct_ptx_result *out, ptx_findings *f); /* frees it; accepts NULL */
 /* After an access, with findings: remembers its instruction. */
-void sct_ptx_touch(const ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
-                   uint32_t changed);
+void sct_ptx_touch(const ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
+                   const ptx_part *part);
 /* A load brings undefined values to the lanes of a slot; what is computed from them is, too. */
 void sct_ptx_origin_set(ptx_exec *x, const ptx_uop *u, uint32_t slot, uint32_t lanes);
 void sct_ptx_origin_pass(ptx_exec *x, const ptx_uop *u, uint32_t lanes);
@@ -756,10 +786,12 @@ void sct_ptx_run_block(ptx_exec *x);
 
 /* ---- clusters (ptx_cluster.c) */
 
-/* Runs the cluster of a block, whose executor is the first one. */
-void sct_ptx_run_cluster(ptx_cluster *c, int64_t block_index);
+/* Runs the cluster of a block, whose executor is the first one; or, where there are several
+ * clusters, those of the whole grid at once. */
+void sct_ptx_run_clusters(ptx_cluster *c, int n, int64_t block_index);
 void sct_ptx_cluster_barrier(ptx_exec *x, const ptx_uop *u);
-bool sct_ptx_cluster_address(uint64_t address); /* is it one that mapa gave */
+bool sct_ptx_is_peers(const ptx_exec *x, uint64_t address); /* of another block's shared memory */
+bool sct_ptx_cluster_address(uint64_t address);             /* is it one that mapa gave */
 /* The block in whose shared memory the address of `lane` lies, and what to take from it for an
  * address of its own; NULL: fault, or no block's. */
 ptx_exec *sct_ptx_cluster_peer(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, int lane,
@@ -767,7 +799,9 @@ ptx_exec *sct_ptx_cluster_peer(ptx_exec *x, const ptx_uop *u, const ptx_access *
 
 /* ---- state of a host thread (ptx_block.c) */
 
-void sct_ptx_exec_init(ptx_exec *x, const ptx_launch *l, ptx_cluster *cluster);
+/* with: another one of its host thread, whose counters it shares; NULL: none. */
+void sct_ptx_exec_init(ptx_exec *x, const ptx_launch *l, ptx_cluster *cluster,
+                       const ptx_exec *with);
 void sct_ptx_exec_free(ptx_exec *x);
 void sct_ptx_block_begin(ptx_exec *x, int64_t block_index);
 /* all: else only those that change from block to block */
@@ -782,7 +816,27 @@ void sct_ptx_clear_state(ptx_exec *x, ptx_warp *w, int body, size_t slot_base);
 int64_t sct_ptx_local_bytes(const ptx_code *code); /* of one lane */
 void sct_ptx_call(ptx_exec *x, const ptx_uop *u, uint32_t mask);
 void sct_ptx_return(ptx_exec *x);
+/* Where the parameters of calls stand in local memory. */
+int64_t sct_ptx_call_area(const ptx_exec *x, const ptx_frame *f);
 void sct_ptx_clear_locals(const ptx_code *code, ptx_warp *w, bool definedness);
+
+/* ---- functions of the system (ptx_system.c), the heap (ptx_heap.c) */
+
+/* What the blocks of a launch print, which run on one host thread then. */
+typedef struct ptx_printed {
+  sct_str text;
+  int64_t dropped; /* calls whose text is left out, as there is too much */
+} ptx_printed;
+
+/* The heap of a launch whose kernel calls functions of the system; NULL: no room. */
+bool sct_ptx_heap_new(sct_ptx_memory *memory, int64_t limit);
+/* Address of so many bytes for one thread, 0: no room for them. */
+uint64_t sct_ptx_heap_take(ptx_exec *x, uint64_t bytes, uint64_t align);
+/* false: fault. */
+bool sct_ptx_heap_give(ptx_exec *x, const ptx_uop *u, int lane, uint64_t address);
+/* Whether the bytes belong to one live allocation. */
+bool sct_ptx_heap_holds(const sct_ptx_memory *memory, uint64_t address, int bytes);
+void sct_ptx_heap_fault(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, int lane);
 
 /* ---- barriers (ptx_barrier.c), warp operations (ptx_warpops.c) */
 

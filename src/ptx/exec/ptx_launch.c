@@ -9,6 +9,13 @@
 #define DEFAULT_SHARED 232448 /* bytes a block may have on an H200 */
 #define MAX_THREADS    64
 #define MAX_CLUSTER    16
+/* of an H200: multiprocessors, and what each has */
+#define N_SMS        132
+#define SM_BLOCKS    32
+#define SM_WARPS     64
+#define SM_SHARED    233472
+#define SM_REGISTERS 65536
+#define SM_PARTS     4 /* that warps are spread over */
 
 /* ---- what the caller gave */
 
@@ -41,9 +48,9 @@ static sct_status check_shape(ptx_launch *l, const sct_ptx_launch_opts *o, sct_e
     l->n_blocks *= l->grid[k];
     threads *= l->block[k];
   }
-  const int64_t cluster = l->kernel->cluster;
+  const int64_t own = l->kernel->cluster, cluster = own > 0 ? own : o->cluster;
   l->n_cluster = cluster > 1 ? (int)cluster : 1;
-  if (cluster > MAX_CLUSTER || (cluster > 1 && !l->kernel->cluster_is_row)) {
+  if (cluster < 0 || cluster > MAX_CLUSTER || (own > 1 && !l->kernel->cluster_is_row)) {
     return sct_fail(err, SCT_EDATA, "kernel '%s': clusters are rows of at most %d blocks here",
                     o->kernel, MAX_CLUSTER);
   }
@@ -53,7 +60,13 @@ static sct_status check_shape(ptx_launch *l, const sct_ptx_launch_opts *o, sct_e
                     " of %d",
                     o->kernel, (long long)l->grid[0], l->n_cluster);
   }
+  l->cooperative = o->cooperative || l->code->syncs_grid;
+  l->n_together = l->n_cluster;
   l->n_run = o->blocks != NULL ? o->n_blocks : l->n_blocks / l->n_cluster;
+  if (l->cooperative && o->blocks != NULL) {
+    return sct_fail(err, SCT_EUSAGE, "kernel '%s': of a cooperative grid no single blocks run",
+                    o->kernel);
+  }
   for (int64_t k = 0; o->blocks != NULL && k < l->n_run; k++) {
     if (o->blocks[k] < 0 || o->blocks[k] >= l->n_blocks) {
       return sct_fail(err, SCT_EUSAGE, "kernel '%s': the grid has no block %lld", o->kernel,
@@ -87,6 +100,38 @@ static sct_status check_shared(ptx_launch *l, const sct_ptx_launch_opts *o, sct_
   return SCT_OK;
 }
 
+/* Blocks that an H200 has room for at once. */
+static int64_t resident_blocks(const ptx_launch *l, const sct_ptx_launch_opts *o) {
+  const int64_t shared = l->code->shared_packed + o->shared_bytes + PTX_SHARED_BASE;
+  const int64_t of[] = {SM_BLOCKS, SM_WARPS / l->n_warps, SM_SHARED / shared,
+                        o->registers > 0 ? SM_REGISTERS / ((o->registers + 7) / 8 * 8 * PTX_LANES) /
+                                               SM_PARTS * SM_PARTS / l->n_warps
+                                         : SM_BLOCKS};
+  int64_t least = of[0];
+  for (int i = 1; i < SCT_COUNT(of); i++) {
+    least = of[i] < least ? of[i] : least;
+  }
+  return least * N_SMS;
+}
+
+/* All blocks of a cooperative grid run at once, or none. */
+static sct_status check_cooperative(ptx_launch *l, const sct_ptx_launch_opts *o, sct_error *err) {
+  if (!l->cooperative) {
+    return SCT_OK;
+  }
+  const int64_t most = resident_blocks(l, o);
+  if (l->n_blocks > most) {
+    return sct_fail(err, SCT_EUSAGE,
+                    "kernel '%s': a cooperative grid of %lld blocks is too large, %lld are "
+                    "resident at once (%d multiprocessors with %lld each)",
+                    o->kernel, (long long)l->n_blocks, (long long)most, N_SMS,
+                    (long long)(most / N_SMS));
+  }
+  l->n_together = (int)l->n_blocks;
+  l->n_run = 1;
+  return SCT_OK;
+}
+
 static sct_status pack_args(ptx_launch *l, const sct_ptx_launch_opts *o, sct_error *err) {
   const ptx_func *k = l->kernel;
   if (o->n_args != k->n_params) {
@@ -112,7 +157,7 @@ static void add_access_records(const ptx_launch *l) {
       const int shift = sct_ptx_granule_shift(l->code->min_global_bytes);
       b->access_bytes = sizeof(*b->last_access) * (size_t)((b->bytes >> shift) + 2);
       b->last_access =
-          b->fill != NULL ? sct_alloc_sparse(b->access_bytes) : sct_alloc(b->access_bytes);
+          ptx_is_sparse(b) ? sct_alloc_sparse(b->access_bytes) : sct_alloc(b->access_bytes);
       b->touch_bytes = sizeof(*b->touches) * (size_t)((b->bytes >> shift) + 2);
       b->touches = l->findings ? sct_alloc_sparse(b->touch_bytes) : NULL;
     }
@@ -125,7 +170,7 @@ static void drop_access_records(const ptx_launch *l) {
     if (b == NULL) {
       continue;
     }
-    if (b->fill != NULL) {
+    if (ptx_is_sparse(b)) {
       sct_unmap(b->last_access, b->access_bytes);
     } else {
       sct_free(b->last_access);
@@ -157,8 +202,10 @@ typedef struct work {
 
 typedef struct worker {
   work *w;
-  ptx_cluster cluster;
-  int n_counted; /* of its blocks; where some blocks are asked for, only the first is */
+  ptx_cluster *clusters; /* one, or all of a cooperative grid */
+  int n_clusters;
+  ptx_exec *blocks; /* [n_together] of these */
+  int n_counted;    /* of its blocks; where some blocks are asked for, only the first is */
   pthread_t thread;
 } worker;
 
@@ -195,12 +242,12 @@ static void set_wave(work *w, int64_t n) {
   w->wave_end = w->next + (n < left ? n : left);
   w->run = 0;
   w->traces =
-      sct_alloc(sizeof(*w->traces) * (size_t)((w->wave_end - w->wave) * w->launch->n_cluster));
+      sct_alloc(sizeof(*w->traces) * (size_t)((w->wave_end - w->wave) * w->launch->n_together));
 }
 
 /* Keeps the traces of cluster i; the last of a wave has them replayed. */
 static void finish(work *w, int64_t i, ptx_exec *blocks) {
-  const int n = w->launch->n_cluster;
+  const int n = w->launch->n_together;
   pthread_mutex_lock(&w->lock);
   for (int b = 0; b < n; b++) {
     sct_ptx_caches_move_trace(w->caches, w->traces, (w->wave_end - w->wave) * n,
@@ -218,7 +265,7 @@ static void finish(work *w, int64_t i, ptx_exec *blocks) {
 
 /* What is left where a block failed. */
 static void drop_traces(work *w) {
-  for (int64_t k = 0; k < (w->wave_end - w->wave) * w->launch->n_cluster; k++) {
+  for (int64_t k = 0; k < (w->wave_end - w->wave) * w->launch->n_together; k++) {
     sct_free(w->traces[k].words);
   }
   sct_free(w->traces);
@@ -252,6 +299,7 @@ static void add_inst(sct_ptx_inst_counters *to, const sct_ptx_inst_counters *fro
   to->executed += from->executed;
   to->lanes += from->lanes;
   to->divergent += from->divergent;
+  to->swap_loops += from->swap_loops;
   sct_ptx_global_add(&to->global, &from->global);
   sct_ptx_shared_add(&to->shared, &from->shared);
 }
@@ -301,6 +349,8 @@ static void add_to_totals(sct_ptx_counters *c, const ptx_origin *o,
   sct_ptx_counters one = {0};
   add_machine(&one, o, i);
   one.flops[o->flop_type] = i->lanes * o->flops;
+  one.matrix_products = o->matrix_flops > 0 ? i->executed : 0;
+  one.matrix_flops = i->executed * o->matrix_flops;
   add_pipe(&one, o, i);
   switch ((ptx_inst_kind)o->kind) {
   case PTX_INST_LOAD:
@@ -327,6 +377,7 @@ static void add_to_totals(sct_ptx_counters *c, const ptx_origin *o,
   case PTX_INST_ATOMIC:
     one.atomics = i->global;
     one.shared_atomics = i->shared;
+    one.swap_loops = i->swap_loops;
     break;
   case PTX_INST_SHUFFLE:
     one.shuffles = i->executed;
@@ -380,29 +431,37 @@ static bool report_block(const ptx_launch *l, int64_t i, ptx_exec *x) {
   return more;
 }
 
+/* The counters of a grid's blocks, which may be many, are sums from the start. */
+static void new_blocks(worker *k, const ptx_launch *l) {
+  const int n = l->n_together, of = l->n_cluster;
+  k->n_clusters = n / of;
+  k->blocks = sct_alloc(sizeof(*k->blocks) * (size_t)n);
+  k->clusters = sct_alloc(sizeof(*k->clusters) * (size_t)k->n_clusters);
+  k->n_counted = l->opts->blocks != NULL ? 1 : n;
+  for (int b = 0; b < n; b++) {
+    ptx_cluster *const c = &k->clusters[b / of];
+    *c = (ptx_cluster){.blocks = &k->blocks[b / of * of], .n = of};
+    sct_ptx_exec_init(&k->blocks[b], l, c, b > 0 && l->cooperative ? &k->blocks[0] : NULL);
+  }
+}
+
 static void *run_blocks(void *ctx) {
   worker *k = ctx;
   work *w = k->w;
-  const int n = w->launch->n_cluster;
-  ptx_exec *blocks = sct_alloc(sizeof(*blocks) * (size_t)n);
-  k->cluster = (ptx_cluster){.blocks = blocks, .n = n};
-  k->n_counted = w->launch->opts->blocks != NULL ? 1 : n;
-  for (int b = 0; b < n; b++) {
-    sct_ptx_exec_init(&blocks[b], w->launch, &k->cluster);
-  }
+  const ptx_launch *l = w->launch;
+  new_blocks(k, l);
   for (int64_t i = take(w); i >= 0; i = take(w)) {
-    sct_ptx_memory_refresh(w->launch->memory);
-    sct_ptx_run_cluster(&k->cluster, block_at(w->launch, i));
-    for (int b = 0; b < n; b++) {
-      if (blocks[b].stop || blocks[b].has_soft) {
-        report(w, i, &blocks[b]);
+    sct_ptx_memory_refresh(l->memory);
+    sct_ptx_run_clusters(k->clusters, k->n_clusters, block_at(l, i));
+    for (int b = 0; b < l->n_together; b++) {
+      if (k->blocks[b].stop || k->blocks[b].has_soft) {
+        report(w, i, &k->blocks[b]);
       }
     }
     if (w->caches != NULL) {
-      finish(w, i, blocks);
+      finish(w, i, k->blocks);
     }
-    if (w->launch->opts->block_done != NULL && !blocks[0].stop &&
-        !report_block(w->launch, i, &blocks[0])) {
+    if (l->opts->block_done != NULL && !k->blocks[0].stop && !report_block(l, i, &k->blocks[0])) {
       break;
     }
   }
@@ -414,7 +473,9 @@ static void sum_buffers(const ptx_launch *l, const worker *workers, int n) {
     sct_ptx_buffer_counters sum = {0};
     for (int k = 0; k < n; k++) {
       for (int e = 0; e < workers[k].n_counted; e++) {
-        sct_ptx_buffer_counters_add(&sum, &workers[k].cluster.blocks[e].by_buffer[b]);
+        if (!workers[k].blocks[e].shares) {
+          sct_ptx_buffer_counters_add(&sum, &workers[k].blocks[e].by_buffer[b]);
+        }
       }
     }
     l->memory->table[PTX_WINDOW_FIRST + b]->counts = sum;
@@ -422,8 +483,13 @@ static void sum_buffers(const ptx_launch *l, const worker *workers, int n) {
 }
 
 static void collect_block(sct_ptx_result *out, sct_ptx_inst_counters *sum, ptx_exec *x) {
-  spread_runs(x);
+  if (!x->shares) {
+    spread_runs(x);
+  }
   sct_ptx_counters_add(&out->counters, &x->counters);
+  if (x->shares) {
+    return;
+  }
   for (size_t i = 0; i < x->code->n_insts; i++) {
     add_inst(&sum[i], &x->insts[i]);
   }
@@ -440,19 +506,25 @@ static void collect(sct_ptx_result *out, const ptx_launch *l, worker *workers, i
   }
   for (int k = 0; k < n; k++) {
     for (int b = 0; b < workers[k].n_counted; b++) {
-      collect_block(out, sum, &workers[k].cluster.blocks[b]);
+      collect_block(out, sum, &workers[k].blocks[b]);
     }
   }
   sum_buffers(l, workers, n);
   for (size_t i = 0; i < c->n_insts; i++) {
     const ptx_origin *o = &c->insts[i];
-    const bool known = o->loc.file > 0 && o->loc.file < l->module->n_files;
     add_to_totals(&out->counters, o, &sum[i]);
     sum[i].ptx_line = o->line;
-    sum[i].line = o->loc.line;
+    sum[i].line = o->user.line;
     sum[i].text = o->text.p;
     sum[i].text_len = o->text.len;
-    sum[i].file = known && l->module->files[o->loc.file] ? l->module->files[o->loc.file] : "";
+    sum[i].file = sct_ptx_file_of(l->module, o->user);
+    sum[i].callee_file = "";
+    sum[i].callee = "";
+    if (o->loc.file != o->user.file) {
+      sum[i].callee_file = sct_ptx_file_of(l->module, o->loc);
+      sum[i].callee_line = o->loc.line;
+      sum[i].callee = sct_ptx_function_of(l->module, o->loc);
+    }
   }
   if (l->opts->per_instruction) {
     out->insts = sum;
@@ -492,7 +564,10 @@ static int host_threads(const ptx_launch *l) {
               : 1;
   n = n > MAX_THREADS ? MAX_THREADS : n;
   n = n > l->n_run ? (int)l->n_run : n;
-  return l->code->has_global_atomics || l->code->orders_blocks || l->races || l->findings ? 1 : n;
+  return l->code->has_global_atomics || l->code->orders_blocks || l->code->uses_system ||
+                 l->races || l->findings
+             ? 1
+             : n;
 }
 
 static void run_all(sct_ptx_result *out, const ptx_launch *l) {
@@ -525,10 +600,11 @@ static void run_all(sct_ptx_result *out, const ptx_launch *l) {
     check_outputs(&out->diag, l);
   }
   for (int k = 0; k < started; k++) {
-    for (int b = 0; b < workers[k].cluster.n; b++) {
-      sct_ptx_exec_free(&workers[k].cluster.blocks[b]);
+    for (int b = 0; b < l->n_together; b++) {
+      sct_ptx_exec_free(&workers[k].blocks[b]);
     }
-    sct_free(workers[k].cluster.blocks);
+    sct_free(workers[k].blocks);
+    sct_free(workers[k].clusters);
   }
   if (w.caches != NULL) {
     drop_traces(&w);
@@ -546,9 +622,11 @@ sct_status sct_ptx_launch(sct_ptx_result *out, sct_ptx_memory *memory, const sct
                   .definedness = !o->no_definedness,
                   .races = !o->no_races,
                   .counters = !o->no_counters};
+  ptx_printed printed = {.dropped = 0};
   ptx_buf *const kept = o->variables ? *o->variables : NULL;
   sct_status status = SCT_OK;
   *out = (sct_ptx_result){0};
+  l.printed = &printed;
   l.max_steps = o->max_steps > 0 ? o->max_steps : DEFAULT_STEPS;
   if ((unsigned)o->coalescing >= SCT_PTX_N_COALESCING) {
     return sct_fail(err, SCT_EUSAGE, "kernel '%s': no counting model %d", o->kernel,
@@ -558,7 +636,13 @@ sct_status sct_ptx_launch(sct_ptx_result *out, sct_ptx_memory *memory, const sct
   SCT_TRY(find_kernel(&l, o, err));
   SCT_TRY(check_shape(&l, o, err));
   SCT_TRY(check_shared(&l, o, err));
+  SCT_TRY(check_cooperative(&l, o, err));
   SCT_TRY_DONE(pack_args(&l, o, err));
+  if (l.code->uses_system && !sct_ptx_heap_new(memory, o->heap_bytes)) {
+    SCT_TRY_DONE(sct_fail(err, SCT_ENOMEM, "no address space for a heap of %lld bytes",
+                          (long long)o->heap_bytes));
+  }
+  memory->table[PTX_WINDOW_GRID] = l.code->syncs_grid ? sct_ptx_grid_buf_new() : NULL;
   memory->table[PTX_WINDOW_VARS] = kept ? kept : sct_ptx_vars_new(o->module, l.code);
   l.findings = sct_ptx_findings_new(o->most_findings);
   add_access_records(&l);
@@ -570,6 +654,9 @@ sct_status sct_ptx_launch(sct_ptx_result *out, sct_ptx_memory *memory, const sct
   if (l.order != NULL) {
     out->warning = *sct_ptx_order_warning(l.order);
   }
+  out->heap = sct_ptx_heap_of(memory);
+  out->printed = printed.text.data;
+  out->prints_dropped = printed.dropped;
 done:
   sct_ptx_links_free(l.links);
   sct_ptx_order_free(l.order);
@@ -581,6 +668,8 @@ done:
     *o->variables = memory->table[PTX_WINDOW_VARS];
   }
   memory->table[PTX_WINDOW_VARS] = NULL;
+  sct_ptx_buf_free(memory->table[PTX_WINDOW_GRID]);
+  memory->table[PTX_WINDOW_GRID] = NULL;
   sct_free(l.params);
   if (status != SCT_OK) {
     sct_ptx_result_free(out);
@@ -592,9 +681,23 @@ void sct_ptx_variables_free(ptx_buf *variables) {
   sct_ptx_buf_free(variables);
 }
 
+uint8_t *sct_ptx_variable_data(ptx_buf **variables, const sct_ptx_module *m, const char *kernel,
+                               int index) {
+  if (*variables == NULL) {
+    const ptx_func *const f = kernel != NULL ? sct_ptx_func_find(m, kernel) : NULL;
+    *variables = sct_ptx_vars_new(m, f != NULL ? f->code : NULL);
+  }
+  const ptx_sym *const sym = m->variable_syms[index];
+  if ((*variables)->defined != NULL) { /* by a launch that found undefined values */
+    memset((*variables)->defined + sym->offset, 0xff, (size_t)sym->bytes);
+  }
+  return (*variables)->host + sym->offset;
+}
+
 void sct_ptx_result_free(sct_ptx_result *result) {
   sct_free(result->findings);
   sct_free(result->insts);
   sct_free(result->requests);
+  sct_free(result->printed);
   *result = (sct_ptx_result){0};
 }

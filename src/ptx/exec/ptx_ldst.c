@@ -131,8 +131,9 @@ static bool early_copy(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, con
   if (!part->shared && part->buf == NULL) {
     return false;
   }
+  const ptx_exec *of = part->peer != NULL ? part->peer : x;
   FOR_LANES(i, undefined) {
-    if (part->shared ? sct_ptx_async_pending(x, (int64_t)acc->addr[i], acc->width)
+    if (part->shared ? sct_ptx_async_pending(of, lane_offset(acc, part, i), acc->width)
                      : sct_ptx_bulk_writes(x, part->buf, lane_offset(acc, part, i), acc->width)) {
       sct_ptx_fault(x, u, SCT_PTX_ASYNC_EARLY, (int)i, acc->addr[i],
                     "%s %d bytes that an asynchronous copy has not delivered: no wait in between",
@@ -371,6 +372,7 @@ static void store_part(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, ptx
       overwrites_source(x, u, acc, part)) {
     return;
   }
+  x->changes++;
   for (int e = 0; e < u->n; e++) {
     store_values(x, u, acc, part, e, slots[e]);
   }
@@ -431,6 +433,9 @@ static void run_global(ptx_exec *x, const ptx_uop *u, const ptx_access *acc) {
     }
   }
   run_parts(x, u, acc, sct_ptx_part_global);
+  if ((u->op & PTX_MEM_STRONG) != 0 && acc->dir == PTX_READ) {
+    ptx_look(x, u);
+  }
 }
 
 static void run_shared(ptx_exec *x, const ptx_uop *u, const ptx_access *acc) {

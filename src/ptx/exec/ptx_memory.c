@@ -11,7 +11,7 @@ void sct_ptx_memory_new(sct_ptx_memory **out) {
 
 void sct_ptx_buf_free(ptx_buf *b) {
   if (b != NULL) {
-    if (b->fill != NULL) {
+    if (ptx_is_sparse(b)) {
       sct_unmap(b->host, (size_t)b->bytes + 1);
       sct_unmap(b->defined, (size_t)b->bytes + 1);
     } else {
@@ -33,6 +33,7 @@ void sct_ptx_memory_free(sct_ptx_memory *memory) {
   for (int i = 0; i < PTX_N_WINDOWS; i++) {
     sct_ptx_buf_free(memory->table[i]);
   }
+  sct_ptx_heap_free(memory->heap);
   sct_free(memory);
 }
 
@@ -262,7 +263,7 @@ static uint64_t reloc_address(const sct_ptx_module *m, const ptx_code *code, con
   if (to->space != PTX_SPACE_FUNC) {
     return PTX_WINDOW(PTX_WINDOW_VARS) + (uint64_t)(to->offset + r->addend);
   }
-  for (size_t i = 0; i < code->n_bodies; i++) {
+  for (size_t i = 0; code != NULL && i < code->n_bodies; i++) {
     if (code->bodies[i].func == to->func) {
       return PTX_WINDOW(PTX_WINDOW_FUNCS) + 16 * i;
     }
@@ -287,11 +288,24 @@ ptx_buf *sct_ptx_vars_new(const sct_ptx_module *m, const ptx_code *code) {
   b->keep = UINT64_MAX;
   b->host = sct_alloc((size_t)m->window_bytes);
   b->name = sct_strdup("a variable of the module");
+  b->in_pieces = true;
   for (const ptx_sym *sym = m->syms; sym != NULL; sym = sym->next) {
     if ((sym->space == PTX_SPACE_GLOBAL || sym->space == PTX_SPACE_CONST) && sym->init != NULL) {
       memcpy(b->host + sym->offset, sym->init, (size_t)sym->bytes);
       relocate(m, code, sym, b->host + sym->offset);
     }
   }
+  return b;
+}
+
+#define GRID_BYTES 64 /* of which 4 are the barrier */
+
+ptx_buf *sct_ptx_grid_buf_new(void) {
+  ptx_buf *b = sct_alloc(sizeof *b);
+  b->base = PTX_WINDOW(PTX_WINDOW_GRID);
+  b->bytes = GRID_BYTES;
+  b->keep = UINT64_MAX;
+  b->host = sct_alloc(GRID_BYTES);
+  b->name = sct_strdup("the barrier of the grid");
   return b;
 }

@@ -35,6 +35,7 @@ typedef struct ptx_buf {
   size_t touch_bytes;
   char *name;
   bool read_only, output;
+  bool in_pieces; /* variables, allocations: not all of its bytes belong to something */
   void (*fill)(void *ctx, uint8_t *out, int64_t offset, int64_t bytes); /* NULL: all is there */
   void *fill_ctx;
   int64_t (*used)(const void *ctx, int64_t offset, int64_t bytes); /* NULL: all bytes are */
@@ -47,9 +48,12 @@ typedef struct ptx_buf {
   bool has_undefined; /* its contents were given, and an undefined value was stored since */
 } ptx_buf;
 
+typedef struct ptx_heap ptx_heap; /* ptx_heap.c */
+
 struct sct_ptx_memory {
   ptx_buf *table[PTX_N_WINDOWS]; /* by address >> PTX_WINDOW_SHIFT */
   int n_buffers;
+  ptx_heap *heap; /* what table[PTX_WINDOW_HEAP] holds; NULL: no kernel has asked for memory */
 };
 
 #define PTX_FOLD_MORE   (1 << 20) /* bytes after a fold's last, for accesses that cross its end */
@@ -76,6 +80,14 @@ static inline ptx_buf *ptx_memory_window(const sct_ptx_memory *m, uint64_t addre
 
 /* The module's variables as a buffer, initialised. */
 ptx_buf *sct_ptx_vars_new(const sct_ptx_module *module, const ptx_code *code);
+/* What the blocks of a cooperative grid synchronise by. */
+ptx_buf *sct_ptx_grid_buf_new(void);
 void sct_ptx_buf_free(ptx_buf *buf);
+void sct_ptx_heap_free(ptx_heap *heap); /* accepts NULL */
+sct_ptx_heap sct_ptx_heap_of(const sct_ptx_memory *memory);
+/* Contents of which only what is touched takes memory. */
+static inline bool ptx_is_sparse(const ptx_buf *b) {
+  return b->fill != NULL || b->base == PTX_WINDOW(PTX_WINDOW_HEAP);
+}
 
 #endif

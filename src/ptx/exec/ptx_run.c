@@ -34,6 +34,7 @@ static bool settle(ptx_exec *x) {
     if (w->n_paths == f->path_base) {
       if (w->n_frames == 1) {
         w->status = PTX_WARP_DONE;
+        x->changes++;
         return false;
       }
       sct_ptx_return(x);
@@ -310,6 +311,7 @@ static void end_stores(ptx_exec *x) {
 
 void sct_ptx_run_block(ptx_exec *x) {
   const int n = x->launch->n_warps;
+  x->looks = false;
   for (;;) {
     bool progress = false, left = false, meets = false;
     for (int k = 0; k < n && !x->stop; k++) {
@@ -334,7 +336,7 @@ void sct_ptx_run_block(ptx_exec *x) {
     if (x->ended && x->is_near != NULL) {
       sct_ptx_chain_end(x);
     }
-    if (x->ended || (!progress && meets)) {
+    if (x->ended || (!progress && meets) || x->looks) {
       return;
     }
     if (x->waits && sct_ptx_mbar_all_idle(x)) { /* a warp that has stopped may be missing */

@@ -12,8 +12,7 @@ void sct_ptx_op_terminator(ptx_exec *x, const ptx_uop *u) {
 }
 
 void sct_ptx_op_trap(ptx_exec *x, const ptx_uop *u) {
-  sct_ptx_fault(x, u, SCT_PTX_TRAP, ptx_first_lane(x->mask), 0,
-                u->n > 0 ? "assertion failed" : "the kernel gave up here");
+  sct_ptx_fault(x, u, SCT_PTX_TRAP, ptx_first_lane(x->mask), 0, "the kernel gave up here");
 }
 
 /* Every executing lane names itself, and every lane that is named is here (or has ended): from here

@@ -92,3 +92,7 @@ const ptx_sym *sct_ptx_sym_visible(const sct_ptx_module *module, const ptx_func 
   }
   return sct_ptx_sym_find(module->syms, name);
 }
+
+bool sct_ptx_is_variable(const ptx_sym *sym) {
+  return sym->space == PTX_SPACE_GLOBAL || sym->space == PTX_SPACE_CONST;
+}

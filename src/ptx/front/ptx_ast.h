@@ -99,7 +99,14 @@ typedef struct ptx_opd {
  * has put it there: 0: nowhere, else 1 more than an index of sct_ptx_module.calls. */
 typedef struct ptx_loc {
   int file, line, call;
+  int function; /* that it is part of, if `call`: 1 more than an index of .functions; 0: unknown */
 } ptx_loc;
+
+/* A function that was inlined: the label of its name in section .debug_str. */
+typedef struct ptx_inlined {
+  ptx_span label;
+  const char *name; /* without what it is in, and its parameters; "" unknown */
+} ptx_inlined;
 
 typedef struct ptx_call_site {
   ptx_loc loc;
@@ -190,6 +197,8 @@ struct sct_ptx_module {
   int n_files;
   ptx_call_site *calls; /* where functions that were inlined are called, and other places of .loc */
   size_t n_calls, cap_calls;
+  ptx_inlined *functions;
+  size_t n_functions, cap_functions;
   int target;    /* 90 of sm_90 */
   ptx_sym *syms; /* module scope */
   ptx_func *funcs, **funcs_tail;
@@ -197,10 +206,15 @@ struct sct_ptx_module {
   int n_kernels;
   sct_ptx_kernel *kernels;
   ptx_func **kernel_funcs; /* [n_kernels] */
+  int n_variables;
+  sct_ptx_variable *variables;
+  const ptx_sym **variable_syms; /* [n_variables] */
 };
 
 /* The function of a kernel; NULL: none of that name. */
 const ptx_func *sct_ptx_func_find(const sct_ptx_module *module, const char *kernel);
+/* A .global or .const variable. */
+bool sct_ptx_is_variable(const ptx_sym *sym);
 const ptx_sym *sct_ptx_sym_find(const ptx_sym *list, ptx_span name);
 /* The symbol `name` as an instruction in `scope` of `func` sees it; NULL: none. */
 const ptx_sym *sct_ptx_sym_visible(const sct_ptx_module *module, const ptx_func *func, int scope,

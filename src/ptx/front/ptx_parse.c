@@ -494,7 +494,7 @@ static sct_status parse_top(ptx_parser *p) {
 static void place_variables(sct_ptx_module *m) {
   int64_t at = 512;
   for (ptx_sym *sym = m->syms; sym != NULL; sym = sym->next) {
-    if (sym->space == PTX_SPACE_GLOBAL || sym->space == PTX_SPACE_CONST) {
+    if (sct_ptx_is_variable(sym)) {
       at = (at + 511) / 512 * 512;
       sym->offset = at;
       at += sym->bytes + 8192;

@@ -15,6 +15,8 @@ typedef struct ptx_parser {
 
 /* Reads m->text into the rest of m. */
 sct_status sct_ptx_parse_text(sct_ptx_module *m, sct_error *err);
+/* Finds the names of inlined functions (ptx_names.c). */
+void sct_ptx_name_functions(sct_ptx_module *m);
 
 sct_status sct_ptx_parse_fail(ptx_parser *p, int line, const char *fmt, ...) SCT_PRINTF(3, 4);
 bool sct_ptx_parse_accept(ptx_parser *p, char punct); /* eats it, if it is there */

@@ -334,7 +334,7 @@ static sct_status parse_place(ptx_parser *p, ptx_call_site *out) {
   SCT_TRY(sct_ptx_parse_int(p, &file));
   SCT_TRY(sct_ptx_parse_int(p, &line));
   SCT_TRY(sct_ptx_parse_int(p, &column));
-  *out = (ptx_call_site){{(int)(file & 0xffff), (int)(line & 0x7fffffff), 0},
+  *out = (ptx_call_site){{(int)(file & 0xffff), (int)(line & 0x7fffffff), 0, 0},
                          (int)(column & 0x7fffffff)};
   return SCT_OK;
 }
@@ -360,6 +360,18 @@ static int place_number(ptx_parser *p, const ptx_call_site *at, bool exact) {
   return (int)m->n_calls;
 }
 
+static int function_number(ptx_parser *p, ptx_span label) {
+  sct_ptx_module *m = p->m;
+  for (size_t k = m->n_functions; k > 0; k--) {
+    if (sct_ptx_span_equal(m->functions[k - 1].label, label)) {
+      return (int)k;
+    }
+  }
+  SCT_GROW(m->functions, m->n_functions, m->cap_functions);
+  m->functions[m->n_functions++] = (ptx_inlined){.label = label, .name = ""};
+  return (int)m->n_functions;
+}
+
 /* ".loc 1 30 28" with ", function_name $L, inlined_at 1 40 3" after inlined code. */
 static sct_status parse_loc(ptx_parser *p) {
   ptx_call_site here, caller;
@@ -369,6 +381,7 @@ static sct_status parse_loc(ptx_parser *p) {
   while (sct_ptx_parse_accept(p, ',')) {
     SCT_TRY(sct_ptx_parse_name(p, &(ptx_span){NULL, 0}));
     if (p->lex.tok.kind == PTX_TOK_WORD) {
+      here.loc.function = function_number(p, p->lex.tok.span);
       sct_ptx_lex_next(&p->lex);
       if (sct_ptx_parse_accept(p, '+')) {
         SCT_TRY(sct_ptx_parse_int(p, &column));
@@ -460,7 +473,7 @@ static sct_status parse_label_or_inst(ptx_parser *p) {
 
 sct_status sct_ptx_parse_body(ptx_parser *p) {
   p->scope = -1;
-  p->loc = (ptx_loc){0, 0, 0};
+  p->loc = (ptx_loc){0};
   if (!sct_ptx_lex_at(&p->lex, '{')) { /* all below stands in a scope */
     return sct_ptx_parse_expect(p, '{');
   }

@@ -71,15 +71,15 @@ local mutants = {
   -- lines that lie over each other in shared memory
   { "index", "cut", box, "at = step[d] * p.box[d]", "at = step[d] * p.box[d] - 1" },
   -- a tail that is lost
-  { "loop", "whole", "box.cu", "pass < $(out.passes)", "pass < $(out.passes) - 1" },
-  { "loop", "cut", "box.cu", "pass < $(into.passes)", "pass < $(into.passes) - 1" },
+  { "loop", "whole", "box.cu", "each_pass<kStores>", "each_pass<kStores - 1>" },
+  { "loop", "cut", "box.cu", "each_pass<kLoads>", "each_pass<kLoads - 1>" },
   -- what lies beyond the ends of modes, of shares, of the threads that have elements
   { "bound", "cut", "box.cu", "if ($(whole))", "if (true)" },
-  { "bound", "double", box, '"!kGuarded || "', '"true || "' },
+  { "bound", "double", box, '"!guarded || "', '"true || "' },
   { "bound", "cut", boxes, "if count * times > part.extent then", "if false then" },
   { "bound", "vectors", boxes, "side.used < p.g.threads", "false" },
   -- a pointer that goes on by the wrong step, also after the last place along a mode
-  { "index", "cut", boxes, "or 0) * level.times", "or 0)" },
+  { "index", "cut", boxes, "x.stride(level.d) * level.times", "x.stride(level.d)" },
   { "index", "whole", boxes, "below * level.count, step * level.count",
     "below * level.count, step" },
   -- the neighbour of an element, of a vector

@@ -18,6 +18,7 @@ local packed = [[s.array("ptr", "i32", nil, { dims = "row" }),
     s.array("a", "i16", nil, { dims = "k" }), s.array("x", "f32", nil, { dims = "k" })]]
 
 local naive = "direct threads=256"
+local reduce, strategy = "tuning/sectile/reduce.lua", "tuning/strategies/reduce.lua"
 local candidates = {
   naive_rows = { "rows", naive },
   naive_columns = { "columns", naive },
@@ -30,10 +31,13 @@ local candidates = {
   stripes = { "columns",
     "reduce threads=128 lanes=32 vec=4 items=2 outputs=1 blocks=1056 evict=none" },
   lanes = { "ragged", "ragged lanes=256 threads=256 items=2 blocks=1056 evict=none" },
+  any = { "rows", "reduce threads=256 lanes=any vec=4 start=any items=4 outputs=1 blocks=528 "
+    .. "evict=streaming" },
+  any_short = { "short", "reduce threads=256 lanes=any vec=4 start=any items=4 outputs=1 blocks=1 "
+    .. "evict=streaming", change = { reduce, "BUSY_THREADS = 1024", "BUSY_THREADS = 1" } },
   path = { "ragged", "ragged lanes=path threads=256 items=7 blocks=2112 evict=none" },
 }
 
-local reduce, strategy = "tuning/sectile/reduce.lua", "tuning/strategies/reduce.lua"
 local shared_naive = { "naive_rows", "naive_tall" }
 local both = "combined(slot, wide, value)"
 local mutants = {
@@ -59,7 +63,20 @@ local mutants = {
   -- by candidates alone: blocks and warps that store a result once more
   { "bound", "shared", "reduce.cu", "if (!is_last_block(&workspace[tile], shares)) return;",
     "is_last_block(&workspace[tile], shares);" },
-  { "index", "shared", "reduce.cu", "int index = threadIdx.x;", "int index = 0;" },
+  { "index", "stripes", "reduce.cu", "int index = threadIdx.x;", "int index = 0;" },
+  -- lanes that are chosen at run time: blocks that store a result once more, or take the same part;
+  -- elements at the ends of rows that are lost, taken twice or taken for others; too few blocks
+  { "bound", "any", "reduce.cu", "if (!is_last_block(&workspace[tile], shares)) return;",
+    "is_last_block(&workspace[tile], shares);" },
+  { "index", "any", "reduce.cu", "share = tile / tiles", "share = 0" },
+  { "loop", "any", strategy, '"shares" .. times', '"1" .. times' },
+  { "carry", "any", strategy, '"share == 0 ? "', '"true ? "' },
+  { "bound", "any_short", "reduce.cu", "edge < before ? edge", "edge <= before ? edge" },
+  { "loop", "any_short", strategy, "2 * (p.vec - 1)", "p.vec - 1" },
+  { "alignment", "any_short", strategy, "(-(unsigned long long)%s", "(0 * (unsigned long long)%s" },
+  { "bound", "any_short", reduce, "lanes):lt(wanted)", "2 * lanes):lt(wanted)" },
+  { "bound", "any", reduce, ":max(few)", "" },
+  { "bound", "any", strategy, '"lane == 0 && "', '"lane % 32 == 0 && "' },
   { "bound", "lanes", "ragged.cu", "if (lane == 0 && output", "if (output" },
   { "bound", "path", "ragged.cu", "if (mine.ended && !is_first)", "if (mine.ended)" },
   -- of vectors, what is there is not loaded
@@ -71,6 +88,7 @@ return {
   specs = {
     rows = spec("row", dense, "row = 4, k = 20000"),
     columns = spec("k", dense, "row = 8, k = 4096"),
+    short = spec("row", dense, "row = 70, k = 139"),
     tall = spec("k", dense, "row = 20000, k = 64"),
     ragged = spec("row", packed, 'row = 30, k = 900, ptr = "power"', 'ragged = { k = "ptr" },'),
   },

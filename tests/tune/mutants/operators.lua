@@ -11,7 +11,6 @@ return {
     { " && ", " || " },
     { "%f[%w]min%(", "max(" },
     { "!guarded || ", "true || " },
-    { "!kGuarded || ", "true || " },
     { "whole || ", "true || " },
   },
   barrier = {

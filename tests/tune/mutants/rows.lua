@@ -99,7 +99,7 @@ local mutants = {
   { "barrier", "first", reduce, "    __syncthreads();\n    const int first",
     "    const int first" },
   -- blocks too few; elements that are lost, or taken twice
-  { "bound", "first", strategy, "lanes):lt(shares)", "2 * lanes):lt(shares)" },
+  { "bound", "first", "tuning/sectile/reduce.lua", ":max(few)", "" },
   { "loop", "first", strategy, 'first += %s * kNext%s', 'first += %s * (kNext + 1)%s' },
   { "bound", "first", strategy, "kItems%s; first", "kItems%s + 4; first" },
   { "bound", "first", strategy, '- lane + %s - 1)', '- lane + %s - 2)' },

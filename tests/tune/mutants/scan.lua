@@ -40,7 +40,9 @@ local mutants = {
   { "index", "line", device, "at % 32 == 31", "at % 32 == 30" },
   -- tickets: the same tile for two blocks, none for the next launch
   { "scope", "line", device, "taken = atomicAdd(counter, 1ull)", "taken = *counter" },
-  { "index", "rows", "scan.cu", "taken.tile % tiles, lane", "(taken.tile + 1) % tiles, lane" },
+  { "index", "rows", "scan.cu",
+    "taken.tile - (unsigned int)row_index * tiles, lane",
+    "(taken.tile - (unsigned int)row_index * tiles + 1) % tiles, lane" },
   -- a missing barrier between what one warp finds and all use
   { "barrier", "line", "scan.cu", "    __syncthreads();\n    start = combine",
     "    start = combine" },
