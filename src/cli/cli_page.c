@@ -2,6 +2,7 @@
  * session only reads the store. The page's text and charts are in tuning/sectile/report.lua and
  * templates/report. */
 #include "cli/cli_count.h"
+#include "emit/emit.h"
 
 #include <string.h>
 
@@ -75,6 +76,26 @@ static sct_status add_ways(json_t *doc, const cli_args *args, const sct_tune_rep
                              : SCT_OK;
 }
 
+/* Adds the rule for other sizes, where the store has enough for a header. */
+static sct_status add_rules(json_t *doc, const cli_args *args, const sct_tune_report *report,
+                            sct_error *err) {
+  SCT_SCOPED(sct_spec) spec = {0};
+  SCT_OWNED_PTR(sct_store) store = NULL;
+  SCT_OWNED_PTR(sct_emit) header = NULL;
+  char hash[SCT_HASH_HEX];
+  json_object_set_new(doc, "rules", json_null());
+  if (report->replayed) {
+    return SCT_OK;
+  }
+  SCT_TRY(sct_script_try_spec(&spec, args->words[0], err));
+  const sct_emit_request request = {.name = spec.name, .spec_hash = sct_hash_hex(hash, spec.hash)};
+  if (cli_store_open(&store, args, true, NULL) == SCT_OK &&
+      sct_emit_open(&header, store, &request, NULL) == SCT_OK) {
+    json_object_set_new(doc, "rules", sct_emit_rules(header));
+  }
+  return SCT_OK;
+}
+
 static sct_status write_page(const cli_args *args, const sct_tune_report *report, sct_error *err) {
   sct_str text = {0};
   SCT_OWNED_PTR(json_t) doc = cli_json_report(report, CLI_ALL_ROWS);
@@ -84,6 +105,7 @@ static sct_status write_page(const cli_args *args, const sct_tune_report *report
                                                  : json_null());
   sct_status status = add_transfers(doc, args, report, err);
   SCT_THEN(add_ways(doc, args, report, err));
+  SCT_THEN(add_rules(doc, args, report, err));
   for (int z = 0; z < report->n_sizes; z++) {
     const sct_tune_size *size = &report->sizes[z];
     json_t *of = json_array_get(json_object_get(doc, "sizes"), (size_t)z);

@@ -66,13 +66,13 @@ static json_t *result_json(const sct_row_result *row) {
   return out;
 }
 
-static json_t *regret_json(const emit_regret *r) {
+static json_t *regret_json(const sct_rule_regret *r) {
   return json_pack("{s:i, s:f, s:f, s:f}", "samples", r->n_samples, "mean", r->mean, "p95", r->p95,
                    "worst", r->worst);
 }
 
 /* A feature's extents by name, as a product, and what divides it; null: nothing. */
-static void add_feature(json_t *out, const emit_header *h, const emit_feature *f) {
+static void add_feature(json_t *out, const emit_header *h, const sct_rule_feature *f) {
   json_t *of = json_array();
   for (int k = 0; k < h->sig.n_extents; k++) {
     if (k < 64 && f->of >> k & 1) {
@@ -84,7 +84,7 @@ static void add_feature(json_t *out, const emit_header *h, const emit_feature *f
 }
 
 static json_t *node_json(const emit_header *h, const emit_device *device, int number) {
-  const emit_node *const node = &device->rule.nodes[number];
+  const sct_rule_node *const node = &device->rule.nodes[number];
   json_t *out = NULL;
   if (node->feature >= 0) {
     out = json_pack("{s:I, s:o, s:o}", "most", (json_int_t)node->most, "low",
@@ -100,21 +100,38 @@ static json_t *node_json(const emit_header *h, const emit_device *device, int nu
                    regret_json(&node->regret));
 }
 
+/* The sizes that a rule was made from, and what calls of them would take by it. */
+static json_t *samples_json(const emit_header *h, const emit_device *device) {
+  json_t *list = json_array();
+  for (int k = 0; k < device->n_sizes; k++) {
+    const emit_size *const size = &device->sizes[k];
+    json_t *extents = json_array();
+    for (int e = 0; e < h->sig.n_extents; e++) {
+      json_array_append_new(extents, json_integer((json_int_t)size->extents[e]));
+    }
+    json_array_append_new(list, json_pack("{s:o, s:b, s:i, s:f, s:b}", "extents", extents,
+                                          "sampled", size->sampled, "kernel", size->taken, "regret",
+                                          size->regret, "estimated", size->estimated));
+  }
+  return list;
+}
+
 /* Its tree, from how many sizes, and the regret at samples that were left out. */
 static json_t *rule_json(const emit_header *h, const emit_device *device) {
   int n_sampled = 0;
   for (int k = 0; k < device->n_sizes; k++) {
     n_sampled += device->sizes[k].sampled;
   }
-  return json_pack("{s:o, s:o, s:i, s:i}", "tree", node_json(h, device, 0), "regret",
+  return json_pack("{s:o, s:o, s:i, s:i, s:o}", "tree", node_json(h, device, 0), "regret",
                    regret_json(&device->rule.regret), "sizes", device->n_sizes, "sampled",
-                   n_sampled);
+                   n_sampled, "samples", samples_json(h, device));
 }
 
 json_t *sct_emit_rules(const sct_emit *h) {
-  json_t *kernels = json_array(), *rules = json_array();
+  json_t *kernels = json_array(), *hashes = json_array(), *rules = json_array();
   for (int k = 0; k < h->n_kernels; k++) {
     json_array_append_new(kernels, sct_json_string(h->kernels[k].source->label));
+    json_array_append_new(hashes, sct_json_string(h->kernels[k].source->source_hash));
   }
   for (int d = 0; d < h->n_devices; d++) {
     json_t *rule = rule_json(h, &h->devices[d]);
@@ -122,7 +139,12 @@ json_t *sct_emit_rules(const sct_emit *h) {
     json_object_set_new(rule, "arch", sct_json_string(h->devices[d].row->arch));
     json_array_append_new(rules, rule);
   }
-  return json_pack("{s:o, s:o}", "kernels", kernels, "rules", rules);
+  json_t *extents = json_array();
+  for (int k = 0; k < h->sig.n_extents; k++) {
+    json_array_append_new(extents, text_of(h->sig.extents[k]));
+  }
+  return json_pack("{s:o, s:o, s:o, s:o}", "kernels", kernels, "hashes", hashes, "extents", extents,
+                   "rules", rules);
 }
 
 static json_t *device_json(const emit_header *h, const emit_device *device) {

@@ -22,19 +22,19 @@ static double elements_of(const emit_header *h, const int64_t *extents) {
 }
 
 static bool reaches(const edges *e, int node, const int64_t *extents) {
-  const emit_rule *const rule = &e->device->rule;
+  const sct_rule *const rule = &e->device->rule;
   int at = 0;
   while (at != node && rule->nodes[at].feature >= 0) {
-    const emit_node *const it = &rule->nodes[at];
-    const emit_feature *const f = &e->device->features[it->feature];
-    const bool low = emit_feature_value(f, extents, e->header->sig.n_extents) <= it->most;
+    const sct_rule_node *const it = &rule->nodes[at];
+    const sct_rule_feature *const f = &e->device->features[it->feature];
+    const bool low = sct_rule_value(f, extents, e->header->sig.n_extents) <= it->most;
     at = low ? it->low : it->high;
   }
   return at == node;
 }
 
 /* The largest value of extent k that goes to the lower side, the others as they are. */
-static int64_t last_low(const edges *e, const emit_node *node, const int64_t *extents, int k) {
+static int64_t last_low(const edges *e, const sct_rule_node *node, const int64_t *extents, int k) {
   const uint64_t of = e->device->features[node->feature].of;
   int64_t others = 1;
   for (int x = 0; x < e->header->sig.n_extents; x++) {
@@ -57,19 +57,20 @@ static bool is_tuned(const edges *e, int k, int64_t least, int64_t most) {
 }
 
 /* What meets the threshold itself, then what is smaller. */
-static bool is_better(const edges *e, const emit_node *node, const int64_t *a, const int64_t *b) {
-  const emit_feature *const f = &e->device->features[node->feature];
+static bool is_better(const edges *e, const sct_rule_node *node, const int64_t *a,
+                      const int64_t *b) {
+  const sct_rule_feature *const f = &e->device->features[node->feature];
   const int n = e->header->sig.n_extents;
-  const bool a_meets = emit_feature_value(f, a, n) == node->most;
-  const bool b_meets = emit_feature_value(f, b, n) == node->most;
+  const bool a_meets = sct_rule_value(f, a, n) == node->most;
+  const bool b_meets = sct_rule_value(f, b, n) == node->most;
   return a_meets != b_meets ? a_meets : elements_of(e->header, a) < elements_of(e->header, b);
 }
 
 /* The best tuned size with one extent moved to the split `number`, in `out`, and which it is;
  * -1: none reaches it. */
 static int find_edge(const edges *e, int number, int64_t *out) {
-  const emit_node *const node = &e->device->rule.nodes[number];
-  const emit_feature *const f = &e->device->features[node->feature];
+  const sct_rule_node *const node = &e->device->rule.nodes[number];
+  const sct_rule_feature *const f = &e->device->features[node->feature];
   const int n = e->header->sig.n_extents;
   int64_t x[EMIT_MOST_EDGE_EXTENTS];
   int found = -1;
@@ -103,7 +104,7 @@ static void add_edge(edges *e, const int64_t *extents) {
 
 static void add_device(edges *e) {
   for (int number = 0; number < e->device->rule.n_nodes; number++) {
-    const emit_node *const node = &e->device->rule.nodes[number];
+    const sct_rule_node *const node = &e->device->rule.nodes[number];
     int64_t at[EMIT_MOST_EDGE_EXTENTS];
     const bool is_split = node->feature >= 0 && e->device->features[node->feature].over < 0;
     const int k = is_split ? find_edge(e, number, at) : -1;

@@ -2,7 +2,7 @@
  *
  *   emit_select.c    which runs, layouts and kernels go into the header
  *   emit_choose.c    the best candidate among some
- *   emit_rules.c     the rule of each device, by the parts of emit_rule.h
+ *   emit_rules.c     the rule of each device, by the parts of rule.h
  *   emit_holds.c     conditions of kernels at some extents
  *   emit_take.c      what the rules say of a call, for programs of this one
  *   emit_edges.c     extents around the thresholds of the rules
@@ -18,7 +18,7 @@
 #define SCT_EMIT_INTERNAL_H
 
 #include "emit/emit.h"
-#include "emit/emit_rule.h"
+#include "rule/rule.h"
 #include "script/script.h"
 #include "json/json.h"
 
@@ -57,6 +57,9 @@ typedef struct emit_size {
   bool sampled;                         /* of a range: calls follow the rule */
   bool shown;                           /* stands in the header's tables, with */
   int kernel;                           /* its winner's index into emit_header.kernels */
+  int taken;                            /* by the rule: index into emit_header.kernels, and how */
+  double regret;                        /* far from the best, by a factor; 0: not known */
+  bool estimated;                       /* which nobody timed */
   int n_rows;
   const sct_row_result *rows; /* what was tried, without samples and sources' checks */
   const bool *legal;          /* [n_rows] right, with the header's layouts */
@@ -84,8 +87,8 @@ typedef struct emit_device {
   const sct_row_device **alike;
   emit_size *sizes; /* by number of elements; a size whose layouts have no winner is left out */
   int n_features;
-  emit_feature *features;
-  emit_rule rule; /* with the header's kernels */
+  sct_rule_feature *features;
+  sct_rule rule; /* with the header's kernels */
 } emit_device;
 
 typedef struct emit_header {

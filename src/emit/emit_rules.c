@@ -5,8 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#define NEAR 1.5 /* times the best: what a kernel is taken for that was not tried at a size */
-
 /* What a matrix's kernels are in the store. */
 typedef struct tried_kernel {
   const sct_row_result *row; /* at one of the sizes */
@@ -21,7 +19,7 @@ typedef struct rule_work {
   sct_arena arena;
   tried_kernel *kernels;
   int n_kernels;
-  emit_matrix matrix;
+  sct_rule_matrix matrix;
 } rule_work;
 
 static int find_kernel(const rule_work *r, sct_id candidate) {
@@ -86,58 +84,53 @@ static bool may_run(const emit_header *h, const json_t *launch, const int64_t *e
   return true;
 }
 
-/* The row with the least time at a size; NULL: nothing was timed there. */
-static const sct_row_outcome *fastest(const emit_size *size) {
-  const sct_row_outcome *best = NULL;
+static bool was_timed(const emit_size *size) {
+  bool timed = false;
   for (int k = 0; k < size->n_rows; k++) {
-    const sct_row_outcome *o = &size->rows[k].outcome;
-    best = size->legal[k] && o->times.median_ns > 0 &&
-                   (!best || o->times.median_ns < best->times.median_ns)
-               ? o
-               : best;
+    timed = timed || (size->legal[k] && size->rows[k].outcome.times.median_ns > 0);
   }
-  return best;
-}
-
-/* Where a size was timed, a prediction counts by its ratio to that of the fastest. */
-static double time_of(const sct_row_outcome *o, const sct_row_outcome *best) {
-  if (!best || o->times.median_ns > 0) {
-    return sct_row_ns(o);
-  }
-  const bool both = o->predicted_ns > 0 && best->predicted_ns > 0;
-  return both ? best->times.median_ns * fmax(1, o->predicted_ns / best->predicted_ns) : 0;
+  return timed;
 }
 
 static void take_times(rule_work *r, int sample) {
   const emit_size *const size = &r->device->sizes[sample];
-  emit_matrix *const m = &r->matrix;
-  const sct_row_outcome *const best = fastest(size);
-  double least = INFINITY;
-  for (int k = 0; k < size->n_rows; k++) {
-    const double ns = size->legal[k] ? time_of(&size->rows[k].outcome, best) : 0;
-    const int kernel = ns > 0 ? find_kernel(r, size->rows[k].candidate.id) : 0;
-    const int at = kernel * m->n_samples + sample;
-    if (ns > 0) {
-      m->ns[at] = ns;
-      m->tried[at] = true;
-      least = fmin(least, ns);
-    }
-  }
+  sct_rule_matrix *const m = &r->matrix;
+  const bool timed = was_timed(size);
+  SCT_OWNED_PTR(json_t) conditions = sct_json_load(size->run->conditions);
+  SCT_OWNED_PTR(json_t) estimates = sct_json_load(size->run->estimates);
+  m->calls[sample] = json_number_value(json_object_get(conditions, "calls"));
   for (int k = 0; k < m->n_kernels; k++) {
     const int at = k * m->n_samples + sample;
-    if (!m->tried[at] && isfinite(least) &&
-        may_run(r->header, r->kernels[k].launch, size->extents)) {
-      m->ns[at] = NEAR * least;
-    }
+    const char *const hash = r->kernels[k].row->candidate.source_hash;
+    m->predicted[at] = json_number_value(json_object_get(estimates, hash));
+    m->may[at] = may_run(r->header, r->kernels[k].launch, size->extents);
+  }
+  for (int k = 0; k < size->n_rows; k++) {
+    const sct_row_outcome *const o = &size->rows[k].outcome;
+    const double ns = timed ? o->times.median_ns : sct_row_ns(o);
+    const int at = find_kernel(r, size->rows[k].candidate.id) * m->n_samples + sample;
+    m->may[at] = size->legal[k];
+    m->predicted[at] = o->predicted_ns > 0 ? o->predicted_ns : 0;
+    m->tried[at] = size->legal[k] && ns > 0;
+    m->ns[at] = m->tried[at] ? ns : INFINITY;
+  }
+}
+
+/* One that is wrong somewhere is no choice, unless it is the header's anyway. */
+static void drop_kernel(sct_rule_matrix *m, int kernel) {
+  for (int s = 0; s < m->n_samples; s++) {
+    const int at = kernel * m->n_samples + s;
+    m->tried[at] = m->may[at] = false;
+    m->ns[at] = INFINITY;
   }
 }
 
 static void fill_matrix(rule_work *r) {
   const emit_header *const h = r->header;
-  emit_matrix *const m = &r->matrix;
+  sct_rule_matrix *const m = &r->matrix;
   const int64_t **extents = SCT_ARENA_NEW(&r->arena, const int64_t *, r->device->n_sizes + 1);
   SCT_OWNED_PTR(json_t) naive = sct_json_load(h->kernels[0].source->launch);
-  emit_matrix_new(m, &r->arena, r->n_kernels, r->device->n_sizes);
+  sct_rule_new(m, &r->arena, r->n_kernels, r->device->n_sizes);
   m->n_extents = h->sig.n_extents;
   m->extents = extents;
   for (int s = 0; s < m->n_samples; s++) {
@@ -149,20 +142,18 @@ static void fill_matrix(rule_work *r) {
     m->naive = kernel->kept == 0 ? k : m->naive;
     m->plain[k] = is_plain(h, kernel->launch, naive);
     m->total[k] = m->plain[k] && json_array_size(json_object_get(kernel->launch, "requires")) == 0;
-    for (int s = 0; s < m->n_samples; s++) { /* one that is wrong somewhere is no choice */
-      if (kernel->kept < 0 && (kernel->failed || !emit_has_layouts(h, kernel->launch))) {
-        m->tried[k * m->n_samples + s] = false;
-        m->ns[k * m->n_samples + s] = INFINITY;
-      }
+    if (kernel->kept < 0 && (kernel->failed || !emit_has_layouts(h, kernel->launch))) {
+      drop_kernel(m, k);
     }
   }
-  emit_matrix_rate(m, &r->arena);
+  sct_rule_estimate(m, &r->arena);
+  sct_rule_rate(m, &r->arena);
 }
 
 /* ---- features ---- */
 
 static void add_feature(emit_device *d, uint64_t of, int over) {
-  d->features[d->n_features++] = (emit_feature){of, over};
+  d->features[d->n_features++] = (sct_rule_feature){of, over};
 }
 
 /* Extents; products of two dimensions and of all; how long rows of different lengths are. */
@@ -170,7 +161,8 @@ static void list_features(emit_header *h, emit_device *d) {
   const emit_signature *const sig = &h->sig;
   uint64_t all = 0;
   int n = 0;
-  d->features = SCT_ARENA_NEW(&h->arena, emit_feature, (sig->n_extents + 2) * (sig->n_extents + 2));
+  d->features =
+      SCT_ARENA_NEW(&h->arena, sct_rule_feature, (sig->n_extents + 2) * (sig->n_extents + 2));
   for (int k = 0; k < sig->n_extents && k < 64; k++) {
     add_feature(d, UINT64_C(1) << k, -1);
     all |= sig->counts[k] ? UINT64_C(1) << k : 0;
@@ -193,12 +185,29 @@ static void list_features(emit_header *h, emit_device *d) {
 
 /* ---- the whole ---- */
 
+/* What the rule takes at each size, once its kernels are in the header; leaves of `of_matrix`
+ * name those of the matrix. */
+static void rate_sizes(rule_work *r, const sct_rule *of_matrix) {
+  const emit_device *const device = r->device;
+  const sct_rule_matrix *const m = &r->matrix;
+  for (int s = 0; s < device->n_sizes; s++) {
+    emit_size *const size = &device->sizes[s];
+    double loss = 0;
+    const sct_rule_node *const leaf =
+        sct_rule_leaf(of_matrix, device->features, size->extents, m->n_extents);
+    const int kernel = sct_rule_takes(m, leaf, s, &loss);
+    size->regret = isfinite(sct_rule_best(m, s, 0)) ? exp(loss) : 0;
+    size->taken = kernel >= 0 ? r->kernels[kernel].kept : 0;
+    size->estimated = kernel < 0 || !m->tried[kernel * m->n_samples + s];
+  }
+}
+
 /* The kernels of the tree as numbers in the header, which gets those it lacks. */
 static sct_status take_kernels(rule_work *r, sct_store *store, sct_error *err) {
   emit_header *const h = r->header;
-  emit_rule *const rule = &r->device->rule;
+  sct_rule *const rule = &r->device->rule;
   for (int n = 0; n < rule->n_nodes; n++) {
-    emit_node *const node = &rule->nodes[n];
+    sct_rule_node *const node = &rule->nodes[n];
     for (int k = 0; k < node->n_order && node->feature < 0; k++) {
       tried_kernel *const kernel = &r->kernels[node->order[k]];
       const sct_row_result *row = NULL;
@@ -217,12 +226,12 @@ static sct_status take_kernels(rule_work *r, sct_store *store, sct_error *err) {
  * stands in the header's tables. */
 static sct_status show_samples(rule_work *r, sct_store *store, sct_error *err) {
   emit_header *const h = r->header;
-  const emit_rule *const rule = &r->device->rule;
-  bool seen[EMIT_MOST_NODES] = {false}, any = false;
+  const sct_rule *const rule = &r->device->rule;
+  bool seen[SCT_RULE_MOST_NODES] = {false}, any = false;
   for (int s = r->device->n_sizes - 1; s >= 0; s--) {
     emit_size *const size = &r->device->sizes[s];
-    const emit_node *const leaf =
-        emit_rule_leaf(rule, r->device->features, size->extents, h->sig.n_extents);
+    const sct_rule_node *const leaf =
+        sct_rule_leaf(rule, r->device->features, size->extents, h->sig.n_extents);
     for (int k = 0; k < size->n_rows && leaf->n_order > 0 && !seen[leaf - rule->nodes]; k++) {
       if (size->legal[k] && size->rows[k].candidate.id == h->kernels[leaf->order[0]].source->id) {
         SCT_TRY(emit_load_result(&size->winner, h, store, size->rows[k].outcome.id, err));
@@ -241,7 +250,7 @@ static sct_status show_samples(rule_work *r, sct_store *store, sct_error *err) {
 
 sct_status emit_make_rule(emit_header *h, emit_device *device, sct_store *store, sct_error *err) {
   rule_work r = {.header = h, .device = device};
-  const int room = EMIT_MOST_EXTRA - h->n_extra;
+  const int room = SCT_RULE_MOST_EXTRA - h->n_extra;
   int n_sampled = 0;
   list_kernels(&r);
   fill_matrix(&r);
@@ -257,9 +266,13 @@ sct_status emit_make_rule(emit_header *h, emit_device *device, sct_store *store,
   for (int s = 0; s < device->n_sizes; s++) {
     left_out[s] = device->sizes[s].sampled || n_sampled == 0;
   }
-  emit_rule_find(&device->rule, &r.matrix, kept, left_out, device->features, device->n_features,
-                 room < EMIT_MOST_ADDED ? room : EMIT_MOST_ADDED);
+  sct_rule_find(&device->rule, &r.matrix, kept, left_out, device->features, device->n_features,
+                room < SCT_RULE_MOST_ADDED ? room : SCT_RULE_MOST_ADDED);
+  const sct_rule of_matrix = device->rule;
   sct_status status = take_kernels(&r, store, err);
+  if (status == SCT_OK) {
+    rate_sizes(&r, &of_matrix);
+  }
   if (status == SCT_OK && n_sampled > 0 && n_sampled == device->n_sizes) {
     status = show_samples(&r, store, err);
   }

@@ -580,7 +580,7 @@ static sct_status add_naive(emit_header *h, sct_error *err) {
 }
 
 static sct_status collect_kernels(emit_header *h, sct_store *store, sct_error *err) {
-  h->kernels = SCT_ARENA_NEW(&h->arena, emit_kernel, h->n_runs + 1 + EMIT_MOST_EXTRA);
+  h->kernels = SCT_ARENA_NEW(&h->arena, emit_kernel, h->n_runs + 1 + SCT_RULE_MOST_EXTRA);
   SCT_TRY(add_naive(h, err));
   for (int d = 0; d < h->n_devices; d++) {
     for (int k = 0; k < h->devices[d].n_sizes; k++) {

@@ -32,7 +32,7 @@ void sct_emit_take(sct_emit_taken *out, const sct_emit *e, const sct_emit_device
                    const int64_t *extents) {
   const emit_device *const d = find_device(e, on);
   const size_t bytes = sizeof *extents * (size_t)e->sig.n_extents;
-  const emit_node *const leaf = emit_rule_leaf(&d->rule, d->features, extents, e->sig.n_extents);
+  const sct_rule_node *const leaf = sct_rule_leaf(&d->rule, d->features, extents, e->sig.n_extents);
   *out = (sct_emit_taken){.device = d->row->name};
   for (int k = 0; k < d->n_sizes && out->size == NULL; k++) {
     const emit_size *const size = &d->sizes[k];

@@ -71,9 +71,11 @@ typedef struct sct_row_run {
   const char *started;    /* ISO 8601 UTC */
   const char *conditions; /* JSON: seed, clocks, options, selection */
   sct_id winner, naive;   /* outcome rows; 0: none */
-  const char *finished; /* ISO 8601 UTC: when the columns that sct_store_finish_run() rewrites were
-                     decided; "": not yet */
-  int raced;            /* stages of the race that are complete */
+  const char *finished;  /* ISO 8601 UTC: when the columns that sct_store_finish_run() rewrites were
+                      decided; "": not yet */
+  int raced;             /* stages of the race that are complete */
+  const char *estimates; /* JSON: source hashes of kernels that were tried at other sizes and not
+                            at this one, with their predicted times in ns */
 } sct_row_run;
 
 /* A generated kernel. Unique by (problem, source_hash); the hash covers launch data too. options,

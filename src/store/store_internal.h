@@ -11,7 +11,7 @@
 #include <sqlite3.h>
 
 #define SCT_STORE_APPLICATION_ID 0x5343544C /* "SCTL" */
-#define SCT_STORE_SCHEMA         5          /* PRAGMA user_version */
+#define SCT_STORE_SCHEMA         6          /* PRAGMA user_version */
 
 struct sct_store {
   sqlite3 *db;

@@ -63,6 +63,7 @@ static const sct_store_column run_columns[] = {
     RUN(naive, MAY_REF, FINISH, 0),
     RUN(finished, TEXT, FINISH, 3),
     RUN(raced, INT, FINISH, 3),
+    RUN(estimates, JSON, FINISH, 6),
 };
 
 #define CANDIDATE(field, kind, is) COLUMN(sct_row_result, candidate., field, kind, is, 0)

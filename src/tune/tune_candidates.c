@@ -286,6 +286,9 @@ static sct_status render(const make_job *job, const sct_tune_candidates_opts *op
   SCT_THEN(sct_tune_render(all, cands, job->script, &order, opts->events, err));
   if (status == SCT_OK) {
     keep_items(cands, all, only.n > 0 || opts->only_naive, opts->nvrtc);
+    for (int k = 0; opts->only && opts->only->n > 0 && k < cands->n_items; k++) {
+      cands->items[k].sizes = NULL; /* wherever it runs, offered there or not */
+    }
     if (opts->share.n > 0) {
       keep_share(cands, opts->share);
     }

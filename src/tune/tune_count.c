@@ -81,6 +81,18 @@ void sct_tune_find_sizes(tune_counting *c, int k) {
   }
 }
 
+bool sct_tune_estimate(tune_counting *c, int k, int size) {
+  const sct_spec *spec = &c->table->cands->spec;
+  const sct_tune_item *item = &c->table->cands->items[k];
+  tune_cell *cell = sct_tune_cell(c->table, k, size);
+  cell->fits = cell->fits || (item->outcome == SCT_OUT_OK && item->code.source &&
+                              sct_codegen_fits(spec, &item->code, &spec->sizes[size]));
+  if (cell->fits && !cell->counted) {
+    estimate(c, k, size);
+  }
+  return cell->fits;
+}
+
 bool sct_tune_is_due(const tune_table *t, int k, int size) {
   const tune_cell *cell = sct_tune_cell(t, k, size);
   return cell->fits && (!cell->counted || cell->estimated) && sct_tune_matters(t, k, size);

@@ -30,6 +30,9 @@ void sct_tune_counting_free(tune_counting *c);
 /* Finds the sizes whose requirements an item meets, and estimates its counts there (tune_count.c).
  */
 void sct_tune_find_sizes(tune_counting *c, int item);
+/* Does an item run at a size, whether or not a strategy offered it there? Then its counts are
+ * estimated, unless they are known. */
+bool sct_tune_estimate(tune_counting *c, int item, int size);
 /* Does its code have to be counted at this size yet? */
 bool sct_tune_is_due(const tune_table *t, int item, int size);
 /* Counts an item and predicts its times, unless that is done. */

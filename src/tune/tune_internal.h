@@ -4,6 +4,7 @@
 #define SCT_TUNE_INTERNAL_H
 
 #include "process/process.h"
+#include "rule/rule.h"
 #include "search/search.h"
 #include "tune/tune_counting.h"
 #include "tune/tune_device.h"
@@ -103,6 +104,9 @@ bool sct_tune_searches(const sct_tune_opts *opts); /* in place of trying all at 
 /* Quick passes over candidates in the order of a search, a few at a time, until there are enough.
  */
 sct_status sct_tune_search(tune_session *s, sct_error *err);
+/* Tries at samples what was tried elsewhere, where that can change which kernels a header has for
+ * all of them; all that was tried anywhere is estimated everywhere (tune_elsewhere.c). */
+sct_status sct_tune_elsewhere(tune_session *s, sct_error *err);
 /* The same for the sizes around listed ones, whatever was done at those. */
 sct_status sct_tune_search_around(tune_session *s, sct_error *err);
 /* Races the best candidates of one size; rows[n_items] is scratch. */

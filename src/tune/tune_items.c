@@ -14,6 +14,20 @@ bool sct_tune_is_direct(const sct_tune_candidates *cands, int k) {
   return cands->space.strategies[strategy].source == 0;
 }
 
+bool sct_tune_is_plain(const sct_tune_candidates *cands, int k) {
+  const sct_kernel_code *code = &cands->items[k].code;
+  bool plain = true;
+  for (int op = 0; op < cands->spec.n_operands; op++) {
+    plain = plain && code->align[op] <= cands->spec.operands[op].record.align;
+  }
+  return plain;
+}
+
+bool sct_tune_is_general(const sct_tune_candidates *cands, int k) {
+  const sct_kernel_code *code = &cands->items[k].code;
+  return code->launch && code->n_require == 0 && sct_tune_is_plain(cands, k);
+}
+
 int sct_tune_naive_item(const sct_tune_candidates *cands, int k) {
   for (int n = 0; n < cands->n_items; n++) {
     const sct_tune_item *item = &cands->items[n];

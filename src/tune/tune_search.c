@@ -71,16 +71,6 @@ static bool comes_first(const sct_tune_candidates *cands, int item, int size, in
          (own && n_own[own - cands->spec.own]++ < FEW_OWN);
 }
 
-/* Does an item take all extents, and arrays at any element? */
-static bool is_general(const sct_tune_candidates *cands, int item) {
-  const sct_kernel_code *code = &cands->items[item].code;
-  bool any = code->launch && code->n_require == 0;
-  for (int op = 0; any && op < cands->spec.n_operands; op++) {
-    any = code->align[op] <= cands->spec.operands[op].record.align;
-  }
-  return any;
-}
-
 /* The item of those that is predicted to be best at the size, but for `other`; -1: none. */
 static int best_general(const tune_table *t, int size, int other) {
   int best = -1;
@@ -88,7 +78,7 @@ static int best_general(const tune_table *t, int size, int other) {
     const tune_cell *cell = sct_tune_cell(t, k, size);
     if (k != other && cell->fits && cell->predicted.ns > 0 &&
         t->cands->items[k].outcome == SCT_OUT_OK && !sct_tune_is_direct(t->cands, k) &&
-        is_general(t->cands, k) &&
+        sct_tune_is_general(t->cands, k) &&
         (best < 0 || cell->predicted.ns < sct_tune_cell(t, best, size)->predicted.ns)) {
       best = k;
     }
@@ -278,73 +268,6 @@ static sct_status run_rounds(tune_session *s, pursuit *p, sct_error *err) {
   return SCT_OK;
 }
 
-/* ---- ranges ---- */
-
-/* The item that took the least time at the size; -1: none. */
-static int best_at(const tune_table *t, int size) {
-  int best = -1;
-  double least_ns = 0;
-  for (int k = 0; k < t->cands->n_items; k++) {
-    const tune_cell *cell = sct_tune_cell(t, k, size);
-    const double ns = t->times ? (cell->row.times.n_samples > 0 ? cell->row.times.median_ns : 0)
-                               : cell->predicted.ns;
-    if (sct_tune_has_outcome(t, k, size) && t->cands->items[k].outcome == SCT_OUT_OK &&
-        sct_row_is_ok(&cell->row) && ns > 0 && (best < 0 || ns < least_ns)) {
-      best = k;
-      least_ns = ns;
-    }
-  }
-  return best;
-}
-
-#define NEAR  1.5 /* times the best at a sample: predicted slower, a kernel is not tried there */
-#define DOUBT 1.3 /* by how much an estimate may be too long */
-
-/* Is item, which was not offered or asked for at a sample, to be tried there? */
-static sct_status is_near(bool *near, tune_session *s, int item, int size, int best,
-                          sct_error *err) {
-  tune_table *const t = &s->table;
-  tune_cell *cell = sct_tune_cell(t, item, size);
-  const double least_ns = NEAR * sct_tune_credible_ns(t, best, size);
-  *near = cell->predicted.ns <= DOUBT * least_ns;
-  if (*near) {
-    cell->passed_over = false; /* so that it is counted */
-    SCT_TRY(sct_tune_count(&s->counting, item, err));
-    *near = sct_tune_credible_ns(t, item, size) <= least_ns;
-    cell->passed_over = !*near;
-  }
-  return SCT_OK;
-}
-
-/* Few kernels are to do for all samples, so what is best at one size is tried at the others, too,
- * unless it is predicted to be far from the best there. */
-static sct_status try_elsewhere(tune_session *s, sct_error *err) {
-  tune_table *const t = &s->table;
-  const int n_sizes = s->cands.spec.n_sizes;
-  SCT_OWNED int *best = sct_alloc(sizeof *best * (size_t)n_sizes);
-  bool any = false;
-  for (int z = 0; z < n_sizes; z++) {
-    best[z] = best_at(t, z);
-  }
-  for (int from = 0; from < n_sizes; from++) {
-    const int item = best[from];
-    for (int z = 0; item >= 0 && z < n_sizes; z++) { /* strategies did not offer it for this one */
-      const sct_size *size = &s->cands.spec.sizes[z];
-      tune_cell *cell = sct_tune_cell(t, item, z);
-      const bool is_turn = size->sampled && size->around == s->around && best[z] >= 0;
-      cell->fits |= is_turn && sct_codegen_fits(&s->cands.spec, &s->cands.items[item].code, size);
-      bool near = is_turn && cell->fits && !sct_tune_has_outcome(t, item, z);
-      SCT_TRY(near ? is_near(&near, s, item, z, best[z], err) : SCT_OK);
-      if (near) {
-        cell->verified = !t->times;
-        any = any || t->times;
-        SCT_TRY(t->times ? SCT_OK : sct_tune_store_cell(&s->record, item, z, err));
-      }
-    }
-  }
-  return any ? sct_tune_quick_pass(s, err) : SCT_OK;
-}
-
 /* ---- the search of a session ---- */
 
 const char *sct_tune_search_name(const sct_tune_opts *opts) {
@@ -427,7 +350,7 @@ static sct_status run_pursuits(tune_session *s, sct_error *err) {
     }
   }
   SCT_THEN(run_rounds(s, p, err));
-  SCT_THEN(try_elsewhere(s, err));
+  SCT_THEN(sct_tune_elsewhere(s, err));
   close_pursuits(p, n_sizes);
   return status;
 }

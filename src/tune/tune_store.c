@@ -2,6 +2,7 @@
 #include "tune/tune_record.h"
 #include "json/json.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -570,6 +571,25 @@ static void put_choice(const tune_table *t, const sct_choice *choice, int size,
   (void)sct_json_dump(conditions, json_incref(doc), JSON_COMPACT, NULL);
 }
 
+/* Predicted times of kernels that were tried at other sizes, by the hashes of their sources. */
+static char *estimates_json(const tune_table *t, int size) {
+  json_t *doc = json_object();
+  char hex[SCT_HASH_HEX];
+  for (int k = 0; k < t->cands->n_items; k++) {
+    const double ns = sct_tune_credible_ns(t, k, size);
+    if (ns > 0 && !sct_tune_has_outcome(t, k, size) && sct_tune_cell(t, k, size)->fits &&
+        sct_tune_was_tried(t, k)) {
+      json_object_set_new(doc, sct_hash_hex(hex, t->cands->items[k].code.hash),
+                          json_real(round(ns)));
+    }
+  }
+  if (json_object_size(doc) > 0) {
+    return compact(doc);
+  }
+  json_decref(doc);
+  return NULL;
+}
+
 sct_status sct_tune_store_end(tune_record *r, int size, sct_error *err) {
   if (!r->store) {
     return SCT_OK;
@@ -584,6 +604,8 @@ sct_status sct_tune_store_end(tune_record *r, int size, sct_error *err) {
   run->finished = decided(r, size);
   run->n_tied = choice->n_tied;
   run->noise = choice->noise;
+  SCT_OWNED char *estimates = estimates_json(r->table, size);
+  run->estimates = keep(r, estimates ? estimates : "");
   if (r->table->times && sct_measure_conditions(r->where->measure)->n_samples > 0) {
     char *conditions = conditions_json(r, size); /* with the clocks seen meanwhile */
     run->conditions = conditions ? keep(r, conditions) : run->conditions;

@@ -61,6 +61,14 @@ bool sct_tune_has_outcome(const tune_table *t, int k, int size) {
   return cell->fits && (sct_tune_is_measured(t, cell) || !sct_row_is_ok(&cell->row));
 }
 
+bool sct_tune_was_tried(const tune_table *t, int k) {
+  bool tried = false;
+  for (int z = 0; z < t->cands->spec.n_sizes && t->cands->items[k].outcome == SCT_OUT_OK; z++) {
+    tried = tried || (sct_tune_has_outcome(t, k, z) && sct_row_is_ok(&sct_tune_cell(t, k, z)->row));
+  }
+  return tried;
+}
+
 sct_id sct_tune_naive_outcome(const tune_table *t, int size, const int *layout) {
   const size_t bytes = sizeof *layout * (size_t)t->cands->spec.n_operands;
   for (int k = 0; k < t->cands->n_items; k++) {

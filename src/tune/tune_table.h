@@ -63,6 +63,9 @@ bool sct_tune_same_layouts(const sct_tune_candidates *cands, int a,
                            int b); /* false without a kernel */
 /* Is it of the strategy of naive variants, whose kernels are right at all extents? */
 bool sct_tune_is_direct(const sct_tune_candidates *cands, int k);
+/* Does it take arrays at any element? */
+bool sct_tune_is_plain(const sct_tune_candidates *cands, int k);
+bool sct_tune_is_general(const sct_tune_candidates *cands, int k); /* and any extents, too */
 /* The first usable item of that strategy with item k's layouts; -1 if all failed. */
 int sct_tune_naive_item(const sct_tune_candidates *cands, int k);
 /* That of this tuned size, if it is usable; else the former. */
@@ -82,6 +85,8 @@ void sct_tune_warn_item(sct_tune_candidates *cands, int item, const char *warnin
 /* Nothing is stored of a kernel whose requirements do not hold at this size, of one without text,
  * or of one that was not reached. */
 bool sct_tune_has_outcome(const tune_table *t, int item, int size);
+/* It has one at some size that is not a failure. */
+bool sct_tune_was_tried(const tune_table *t, int item);
 /* The outcome of the naive variant with these layouts in the store; 0: none. */
 sct_id sct_tune_naive_outcome(const tune_table *t, int size, const int *layout);
 /* Is an item counted at a size, and right there once it is verified? At a sample only where a

@@ -166,6 +166,33 @@ static void a_page_shows_stored_ways(void **state) {
   fx_free(&r);
 }
 
+/* Maps of a range: at each sample the kernel that a header takes, and what it loses. */
+static void a_page_maps_a_range(void **state) {
+  (void)state;
+  fx_result r = {0};
+  fx_write("range.lua", "local s = require \"sectile\"\n"
+                        "return s.kernel {\n"
+                        "  name = \"turned\", dims = { \"row\", \"col\" },\n"
+                        "  inputs = { s.array(\"a\", \"f32\") },\n"
+                        "  outputs = { s.array(\"b\", \"f32\", s.col_major) },\n"
+                        "  body = \"b = a;\",\n"
+                        "  sizes = { { row = 256, col = 256 },\n"
+                        "            s.range { row = { 16, 4096 }, col = { 16, 4096 },\n"
+                        "                      bytes = { 1 << 12, 1 << 20 }, samples = 8 } },\n"
+                        "}\n");
+  fx_run(&r, "report", "range.lua", "--store", "r.db", "-d", "virtual:h200", "--max-candidates",
+         "3", "-q", "-o", "-");
+  fx_expect(&r, 0, "<h2>Other sizes</h2>", NULL);
+  const char *html = sct_str_c(&r.out);
+  assert_balanced(html);
+  assert_non_null(strstr(html, "<h3>row by col</h3>"));
+  assert_non_null(strstr(html, "<title>col=256 row=256: "));
+  assert_int_equal(count_of(html, "<title>col="), 2 * 9); /* nine sizes in either map */
+  assert_non_null(strstr(html, "Left out in turn, 8 sizes take "));
+  assert_non_null(strstr(html, "% longer than the best"));
+  fx_free(&r);
+}
+
 static void what_cannot_be_is_said(void **state) {
   (void)state;
   fx_result r = {0};
@@ -188,6 +215,7 @@ int main(void) {
       cmocka_unit_test(a_page_shows_one_state),
       cmocka_unit_test(a_page_shows_stored_transfers),
       cmocka_unit_test(a_page_shows_stored_ways),
+      cmocka_unit_test(a_page_maps_a_range),
       cmocka_unit_test(what_cannot_be_is_said),
   };
   return cmocka_run_group_tests(tests, fx_setup, fx_teardown);

@@ -31,7 +31,8 @@ expect 1 'src/search/search_side.c:2: search (layer 5) may not see codegen (laye
 
 fresh # narrower than the table
 echo '#  include "spec/spec.h"' >"$tree/src/emit/emit_spec.c"
-expect 1 'src/emit/emit_spec.c:1: emit may not see spec: only base, json, measure, script, store' \
+expect 1 \
+  'src/emit/emit_spec.c:1: emit may not see spec: only base, json, measure, rule, script, store' \
   "${check[@]}"
 
 fresh # one door for each outside world

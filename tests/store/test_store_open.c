@@ -44,7 +44,7 @@ static void test_new_store(void **state) {
   assert_string_equal(text, "wal");
   free(text);
   text = fx_ask(f->path, "PRAGMA user_version");
-  assert_string_equal(text, "5");
+  assert_string_equal(text, "6");
   free(text);
   text = fx_ask(f->path,
                 "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%STRICT'");
@@ -103,7 +103,7 @@ static void test_database_of_another_program(void **state) {
 static void test_newer_schema(void **state) {
   const fixture *const f = *state;
   make_store(f, 1);
-  fx_sql(f->path, "PRAGMA user_version = 6");
+  fx_sql(f->path, "PRAGMA user_version = 7");
   expect_refusal(f->path, SCT_EDATA, "newer version");
   fx_sql(f->path, "PRAGMA user_version = 0");
   expect_refusal(f->path, SCT_EDATA, "no version");

@@ -294,6 +294,106 @@ local function ways(sizes)
   return list[1] and page.fill("report/ways.html", values)
 end
 
+-- ---- the rule for other sizes: maps of two extents ----
+
+local MOST_MAPS = 3
+local BANDS = { -- of time over the best, each up to
+  { most = 1.02, series = 3, name = "up to 2 % longer than the best" },
+  { most = 1.10, series = 1, name = "up to 10 %" },
+  { most = 1.50, series = 4, name = "up to 50 %" },
+  { most = math.huge, series = 2, name = "more" },
+}
+
+local function band_of(regret)
+  for _, band in ipairs(BANDS) do
+    if regret <= band.most then
+      return band
+    end
+  end
+end
+
+-- Kernels of a rule as colours, the naive one as the first, and at how many sizes each is taken.
+local function kernels_of(rules, rule)
+  local list, index = {}, {}
+  for _, s in ipairs(rule.samples) do
+    if not index[s.kernel] then
+      list[#list + 1] = { label = rules.kernels[s.kernel + 1], n = 0,
+        series = s.kernel == 0 and 0 or 1 + (s.kernel - 1) % (SERIES - 1) }
+      index[s.kernel] = list[#list]
+    end
+    index[s.kernel].n = index[s.kernel].n + 1
+  end
+  table.sort(list, function(a, b) return a.n > b.n end)
+  return list, index
+end
+
+-- A picture of each two extents that differ between the sizes.
+local function map(rules, rule, a, b, kernels)
+  local variants, regrets = {}, {}
+  for _, s in ipairs(rule.samples) do
+    local x, y = s.extents[a], s.extents[b]
+    local title = string.format("%s=%d %s=%d: ", rules.extents[a], x, rules.extents[b], y)
+      .. kernels[s.kernel].label
+    local loss = s.regret > 0
+        and string.format(", %.1f %% longer than the best%s", 100 * (s.regret - 1),
+          s.estimated and ", estimated" or "")
+      or ""
+    local function point(series)
+      return { x = x, y = y, series = series, ringed = not s.sampled, title = title .. loss }
+    end
+    variants[#variants + 1] = point(kernels[s.kernel].series)
+    regrets[#regrets + 1] = s.regret > 0 and point(band_of(s.regret).series) or nil
+  end
+  local across = { name = rules.extents[a], unit = "" }
+  local up = { name = rules.extents[b], unit = "" }
+  return {
+    title = rules.extents[b] .. " by " .. rules.extents[a],
+    variants = chart.points(variants, {}, across, up),
+    regrets = chart.points(regrets, {}, across, up),
+  }
+end
+
+local function varies(rule, extent)
+  local first = rule.samples[1].extents[extent]
+  for _, s in ipairs(rule.samples) do
+    if s.extents[extent] ~= first then
+      return true
+    end
+  end
+  return false
+end
+
+local function stated(rule, virtual)
+  local r = rule.regret
+  return string.format("A header's rule, from %d sizes, takes these kernels.", #rule.samples)
+    .. (r.samples > 0 and string.format(" Left out in turn, %d sizes take %.1f %% longer in the "
+      .. "mean than the best %s there, 95 %% of them up to %.0f %%, at worst %.0f %%.",
+      r.samples, 100 * (r.mean - 1), virtual and "predicted" or "timed", 100 * (r.p95 - 1),
+      100 * (r.worst - 1)) or "")
+end
+
+-- nil: there is no rule, or its sizes differ in less than two extents.
+local function maps(rules, device)
+  local rule
+  for _, r in ipairs(rules and rules.rules or {}) do
+    rule = r.device == device.name and r.sampled > 0 and r or rule
+  end
+  if not rule then
+    return nil
+  end
+  local list = {}
+  local kernels, index = kernels_of(rules, rule)
+  for a = 1, #rules.extents do
+    for b = a + 1, #rules.extents do
+      if #list < MOST_MAPS and varies(rule, a) and varies(rule, b) then
+        list[#list + 1] = map(rules, rule, b, a, index)
+      end
+    end
+  end
+  return list[1] and page.fill("report/maps.html", { text = stated(rule, device.virtual),
+    maps = list, kernels = kernels, bands = BANDS })
+end
+
 -- ---- pages ----
 
 local function lines_of(...)
@@ -365,6 +465,7 @@ function report.session(session)
     sizes[k] = size_page(session.device, size)
   end
   return page.whole(session.name, "report/session.html", { session = session, sizes = sizes,
+    maps = maps(session.rules, session.device),
     transfers = transfers(session.transfers, not session.device.virtual),
     ways = ways(session.ways) })
 end

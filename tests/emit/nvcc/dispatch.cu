@@ -76,11 +76,11 @@ static const Case kCases[] = {
     {__LINE__, kH200, (1 << 23) + 2, 0, 0, kBig, "NVIDIA H200", kSame, kLong, nullptr},
     {__LINE__, kH200, 1 << 26, 0, 0, kBig, "NVIDIA H200", kSame, kTuned, nullptr},
     {__LINE__, kH200, 1LL << 33, 0, 0, kBig, "NVIDIA H200", kSame, kLong, nullptr},
-    // a condition that does not hold: the next of the branch, which was timed at 2^20
-    {__LINE__, kH200, 1001, 0, 0, kDirect, "NVIDIA H200", kSame, kShort, kFlat},
-    {__LINE__, kH200, 1000, 8, 0, kDirect, "NVIDIA H200", kSame, kShort, kFlat},
-    {__LINE__, kH200, 1000, 0, 8, kDirect, "NVIDIA H200", kSame, kShort, kFlat},
-    {__LINE__, kH200, 1 << 20, 0, 8, kDirect, "NVIDIA H200", kSame, kShort, kFlat},
+    // a condition that does not hold: the next of the branch, which is best at 2^26
+    {__LINE__, kH200, 1001, 0, 0, kBig, "NVIDIA H200", kSame, kShort, kFlat},
+    {__LINE__, kH200, 1000, 8, 0, kBig, "NVIDIA H200", kSame, kShort, kFlat},
+    {__LINE__, kH200, 1000, 0, 8, kBig, "NVIDIA H200", kSame, kShort, kFlat},
+    {__LINE__, kH200, 1 << 20, 0, 8, kBig, "NVIDIA H200", kSame, kShort, kFlat},
     {__LINE__, kH200, 1000, 16, 16, kFlat, "NVIDIA H200", kSame, kShort, nullptr},
     // too little shared memory for the large kernel
     {__LINE__, kSmall9, 1 << 26, 0, 0, kDirect, "NVIDIA H200", kSame, kLong, kBig},
@@ -305,7 +305,7 @@ static void logged() {
   CHECK(add3(in(0), out(0), 1.0, 0, nullptr) == cudaSuccess);
   CHECK(add3(in(0), out(0), 1.0, -1, nullptr) == cudaErrorInvalidValue);
   CHECK(add3_variant(in(0), out(0), 1.0, 5).variant != nullptr); // launches nothing
-  CHECK(add3_log(file) == cudaSuccess); // goes on in the same file
+  CHECK(add3_log(file) == cudaSuccess);                          // goes on in the same file
   CHECK(add3_elsewhere(in(0), out(0), 1.0, 1000, nullptr) == cudaSuccess);
   CHECK(add3_log(nullptr) == cudaSuccess);
   CHECK(add3(in(0), out(0), 1.0, 77, nullptr) == cudaSuccess);

@@ -4,23 +4,26 @@
  * The tree grows as long as samples remain on both sides, with two kernels a branch, and is pruned
  * where a split brings little. A split costs what the samples of both sides lose, each with the
  * best pair there. */
-#include "emit/emit_rule.h"
+#include "rule/rule.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define GAIN      0.02 /* cost of a sample: what a split must bring to those of its smaller side, */
-#define LEAST     0.004 /* and to all */
-#define NEXT_GAIN 0.002 /* of a kernel more that a branch tries */
-#define FOLDS     8
-#define NO_TIMES  2.3 /* loss where no kernel was tried: ten times as slow */
+#define GAIN       0.02  /* cost of a sample: what a split must bring to its smaller side, */
+#define LEAST      0.004 /* and to all */
+#define NEXT_GAIN  0.002 /* of a kernel more that a branch tries */
+#define BESIDE     0.5   /* samples that the mean of a branch and the one beside it counts as */
+#define LEAST_OUT  8     /* sizes to leave out; of fewer nothing is stated */
+#define MOST_FOLDS 32
+#define NO_TIMES   2.3 /* loss where no kernel was tried: ten times as slow */
 
 typedef struct growth {
-  const emit_matrix *m;
+  const sct_rule_matrix *m;
   const bool *at;
-  const emit_feature *features;
+  const sct_rule_feature *features;
   int n_features, n_at, least_samples;
+  double all_weight; /* of the samples */
   int *use, n_use;   /* kernels */
   int n_pairs;       /* [n_use * n_use] */
   double *cost;      /* [sample * n_pairs + pair] */
@@ -28,13 +31,13 @@ typedef struct growth {
   int *sorted;       /* [feature * n_samples + place] samples by value */
   int *node_of;      /* [n_samples] -1: not one of those */
   double *low, *all; /* [n_pairs] */
-  emit_node nodes[EMIT_MOST_NODES];
-  int n_nodes;
+  sct_rule_node nodes[SCT_RULE_MOST_NODES];
+  int parent[SCT_RULE_MOST_NODES], n_nodes;
 } growth;
 
 /* ---- features ---- */
 
-int64_t emit_feature_value(const emit_feature *f, const int64_t *extents, int n) {
+int64_t sct_rule_value(const sct_rule_feature *f, const int64_t *extents, int n) {
   double exact = 1;
   int64_t value = 1;
   for (int k = 0; k < n; k++) {
@@ -50,7 +53,7 @@ int64_t emit_feature_value(const emit_feature *f, const int64_t *extents, int n)
   return value / by + (value % by != 0); /* value <= t * by */
 }
 
-int64_t emit_round_between(int64_t from, int64_t to) {
+int64_t sct_rule_round(int64_t from, int64_t to) {
   int64_t best = from;
   double nearest = INFINITY;
   for (int bit = 0; bit < 62; bit++) { /* the power of two nearest to the middle */
@@ -72,25 +75,37 @@ int64_t emit_round_between(int64_t from, int64_t to) {
 
 /* ---- what a branch loses ---- */
 
-/* Of the first kernel that takes the call; the naive one takes all. */
-static double loss_of(const emit_matrix *m, const int *order, int n, int cell) {
+/* The first kernel that takes the call, and what it loses; the naive one takes all. */
+static int find_first(const sct_rule_matrix *m, const int *order, int n, int cell, double *loss) {
   for (int k = 0; k < n; k++) {
-    const double loss = m->loss[order[k] * m->n_cells + cell];
-    if (isfinite(loss)) {
-      return loss;
+    *loss = m->loss[order[k] * m->n_cells + cell];
+    if (isfinite(*loss)) {
+      return order[k];
     }
   }
   const double naive = m->naive < 0 ? INFINITY : m->loss[m->naive * m->n_cells + cell];
-  return isfinite(naive) ? naive : NO_TIMES;
+  *loss = isfinite(naive) ? naive : NO_TIMES;
+  return m->naive;
 }
 
-static double cost_of(const emit_matrix *m, const int *order, int n, int sample) {
+static double loss_of(const sct_rule_matrix *m, const int *order, int n, int cell) {
+  double loss;
+  (void)find_first(m, order, n, cell, &loss);
+  return loss;
+}
+
+/* In the situations from `first` on. */
+static double cost_from(const sct_rule_matrix *m, const int *order, int n, int sample, int first) {
   double cost = 0;
-  for (int s = 0; s < EMIT_SITUATIONS; s++) {
-    const int cell = sample * EMIT_SITUATIONS + s;
-    cost += m->weight[cell] * emit_cost(loss_of(m, order, n, cell));
+  for (int s = first; s < SCT_RULE_SITUATIONS; s++) {
+    const int cell = sample * SCT_RULE_SITUATIONS + s;
+    cost += m->weight[cell] * sct_rule_cost(loss_of(m, order, n, cell));
   }
   return cost;
+}
+
+static double cost_of(const sct_rule_matrix *m, const int *order, int n, int sample) {
+  return cost_from(m, order, n, sample, 0);
 }
 
 /* The kernel that takes any call and costs least at all samples; -1: none. */
@@ -118,6 +133,15 @@ static void add_pairs(growth *k) {
       k->cost[s * k->n_pairs + p] = cost_of(k->m, order, total < 0 ? 2 : 3, s);
     }
   }
+}
+
+/* Of a sample, in all situations. */
+static double weight_of(const sct_rule_matrix *m, int sample) {
+  double sum = 0;
+  for (int s = 0; s < SCT_RULE_SITUATIONS; s++) {
+    sum += m->weight[sample * SCT_RULE_SITUATIONS + s];
+  }
+  return sum;
 }
 
 /* ---- growing ---- */
@@ -183,7 +207,7 @@ static double best_place(growth *k, int node, int feature, double bound, int64_t
       const double cost = least_of(k->low, k->n_pairs) + least_rest(k->all, k->low, k->n_pairs);
       if (cost < least - 1e-9) {
         least = cost;
-        *most = emit_round_between(value[last], value[s]);
+        *most = sct_rule_round(value[last], value[s]);
       }
     }
     for (int p = 0; p < k->n_pairs; p++) {
@@ -197,11 +221,11 @@ static double best_place(growth *k, int node, int feature, double bound, int64_t
 
 /* Cost of the node's subtree with what its splits must bring. */
 static double grow(growth *k, int node, int depth) {
-  emit_node *const here = &k->nodes[node];
+  sct_rule_node *const here = &k->nodes[node];
   const double whole = leaf_cost(k, node);
   double least = whole;
   here->feature = -1;
-  for (int f = 0; f < k->n_features && depth < EMIT_MOST_DEPTH; f++) {
+  for (int f = 0; f < k->n_features && depth < SCT_RULE_MOST_DEPTH; f++) {
     int64_t most = 0;
     const double cost = best_place(k, node, f, least, &most);
     if (cost < least) {
@@ -216,16 +240,16 @@ static double grow(growth *k, int node, int depth) {
   const int mark = k->n_nodes;
   here->low = k->n_nodes++;
   here->high = k->n_nodes++;
-  int n_low = 0;
+  k->parent[here->low] = k->parent[here->high] = node;
+  double low_weight = 0, high_weight = 0;
   for (int s = 0; s < k->m->n_samples; s++) {
     if (k->node_of[s] == node) {
       const bool low = k->value[here->feature * k->m->n_samples + s] <= here->most;
       k->node_of[s] = low ? here->low : here->high;
-      n_low += low;
+      *(low ? &low_weight : &high_weight) += weight_of(k->m, s);
     }
   }
-  const int n_high = here->n_samples - n_low;
-  const double must = fmax(GAIN * (n_low < n_high ? n_low : n_high), LEAST * k->n_at);
+  const double must = fmax(GAIN * fmin(low_weight, high_weight), LEAST * k->all_weight);
   const double parts = grow(k, here->low, depth + 1) + grow(k, here->high, depth + 1) + must;
   if (parts < whole) {
     return parts;
@@ -240,29 +264,44 @@ static double grow(growth *k, int node, int depth) {
 
 /* ---- leaves ---- */
 
-/* The cost of a leaf's samples with kernels tried in an order. */
-static double order_cost(const growth *k, int node, const int *order, int n) {
-  double cost = 0;
-  for (int s = 0; s < k->m->n_samples; s++) {
-    cost += k->node_of[s] == node ? cost_of(k->m, order, n, s) : 0;
+static bool is_below(const growth *k, int node, int above) {
+  while (node > 0 && node != above) {
+    node = k->parent[node];
   }
-  return cost;
+  return node == above;
+}
+
+/* The cost of a leaf's samples with kernels tried in an order. Who takes the calls that the first
+ * kernel does not, few samples do not tell: there those beside them count, too. */
+static double order_cost(const growth *k, int node, const int *order, int n) {
+  double cost = 0, beside = 0, weight = 0;
+  for (int s = 0; s < k->m->n_samples; s++) {
+    if (k->node_of[s] >= 0 && is_below(k, k->node_of[s], k->parent[node])) {
+      cost += k->node_of[s] == node ? cost_of(k->m, order, n, s) : 0;
+      beside += cost_from(k->m, order, n, s, 1);
+      weight += weight_of(k->m, s);
+    }
+  }
+  return cost + (weight > 0 ? BESIDE * beside / weight : 0);
 }
 
 /* The best order of up to three kernels, of which the last takes any call; more of them only where
  * they bring something. Returns the cost. */
 static double order_leaf(growth *k, int node) {
-  emit_node *const leaf = &k->nodes[node];
+  sct_rule_node *const leaf = &k->nodes[node];
   double least = INFINITY;
-  const double must = NEXT_GAIN * leaf->n_samples;
-  for (int n = 1; n <= EMIT_MOST_ORDER; n++) {
-    int combinations = 1, best[EMIT_MOST_ORDER];
+  double must = 0;
+  for (int s = 0; s < k->m->n_samples; s++) {
+    must += k->node_of[s] == node ? NEXT_GAIN * weight_of(k->m, s) : 0;
+  }
+  for (int n = 1; n <= SCT_RULE_MOST_ORDER; n++) {
+    int combinations = 1, best[SCT_RULE_MOST_ORDER];
     double cost = INFINITY;
     for (int d = 0; d < n; d++) {
       combinations *= k->n_use;
     }
     for (int c = 0; c < combinations; c++) {
-      int order[EMIT_MOST_ORDER], rest = c;
+      int order[SCT_RULE_MOST_ORDER], rest = c;
       for (int d = 0; d < n; d++, rest /= k->n_use) {
         order[d] = k->use[rest % k->n_use];
       }
@@ -317,7 +356,7 @@ static void drop_kernels(growth *k, const bool *kept) {
     }
     k->use[u] = k->use[--k->n_use];
     const double without = is_used(k, kernel) ? order_leaves(k) : cost;
-    if (without < cost + LEAST * k->n_at) {
+    if (without < cost + LEAST * k->all_weight) {
       cost = without;
       u = -1;
     } else {
@@ -337,14 +376,14 @@ static int by_loss(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static void summarise(emit_regret *out, seen *list, int n, int n_samples) {
+static void summarise(sct_rule_regret *out, seen *list, int n, int n_samples) {
   double sum = 0, all = 0, part = 0;
   qsort(list, (size_t)n, sizeof *list, by_loss);
   for (int k = 0; k < n; k++) {
     sum += list[k].weight * list[k].loss;
     all += list[k].weight;
   }
-  *out = (emit_regret){.n_samples = all > 0 ? n_samples : 0, .mean = 1, .p95 = 1, .worst = 1};
+  *out = (sct_rule_regret){.n_samples = all > 0 ? n_samples : 0, .mean = 1, .p95 = 1, .worst = 1};
   for (int k = 0; k < n && all > 0; k++) {
     part += list[k].weight;
     out->p95 = part <= 0.95 * all || k == 0 ? exp(list[k].loss) : out->p95;
@@ -353,16 +392,17 @@ static void summarise(emit_regret *out, seen *list, int n, int n_samples) {
   out->mean = all > 0 ? exp(sum / all) : 1;
 }
 
-static void add_seen(seen *list, int *n, const emit_matrix *m, const emit_node *leaf, int sample) {
-  for (int s = 0; s < EMIT_SITUATIONS; s++) {
-    const int cell = sample * EMIT_SITUATIONS + s;
+static void add_seen(seen *list, int *n, const sct_rule_matrix *m, const sct_rule_node *leaf,
+                     int sample) {
+  for (int s = 0; s < SCT_RULE_SITUATIONS; s++) {
+    const int cell = sample * SCT_RULE_SITUATIONS + s;
     list[(*n)++] = (seen){loss_of(m, leaf->order, leaf->n_order, cell), m->weight[cell]};
   }
 }
 
 static void rate_leaves(growth *k, seen *list) {
   for (int node = 0; node < k->n_nodes; node++) {
-    emit_node *const leaf = &k->nodes[node];
+    sct_rule_node *const leaf = &k->nodes[node];
     int n = 0;
     for (int s = 0; s < k->m->n_samples && leaf->feature < 0; s++) {
       if (k->node_of[s] == node) {
@@ -376,7 +416,7 @@ static void rate_leaves(growth *k, seen *list) {
 /* ---- the whole ---- */
 
 static void open_growth(growth *k, sct_arena *arena, const bool *chosen) {
-  const emit_matrix *const m = k->m;
+  const sct_rule_matrix *const m = k->m;
   k->use = SCT_ARENA_NEW(arena, int, m->n_kernels + 1);
   for (int kernel = 0; kernel < m->n_kernels; kernel++) {
     if (chosen[kernel] || kernel == m->naive) {
@@ -393,25 +433,25 @@ static void open_growth(growth *k, sct_arena *arena, const bool *chosen) {
   for (int s = 0; s < m->n_samples; s++) {
     k->node_of[s] = k->at[s] ? 0 : -1;
     k->n_at += k->at[s];
+    k->all_weight += k->at[s] ? weight_of(m, s) : 0;
   }
   k->least_samples = k->n_at < 8 ? 1 : k->n_at < 24 ? 2 : 3;
   for (int f = 0; f < k->n_features; f++) {
     for (int s = 0; s < m->n_samples; s++) {
-      k->value[f * m->n_samples + s] =
-          emit_feature_value(&k->features[f], m->extents[s], m->n_extents);
+      k->value[f * m->n_samples + s] = sct_rule_value(&k->features[f], m->extents[s], m->n_extents);
     }
     sort_by(k, f);
   }
   add_pairs(k);
 }
 
-void emit_rule_make(emit_rule *out, const emit_matrix *m, const bool *at, const bool *chosen,
-                    const bool *kept, const emit_feature *features, int n_features) {
+void sct_rule_make(sct_rule *out, const sct_rule_matrix *m, const bool *at, const bool *chosen,
+                   const bool *kept, const sct_rule_feature *features, int n_features) {
   SCT_SCOPED(sct_arena) arena = {0};
   growth k = {.m = m, .at = at, .features = features, .n_features = n_features, .n_nodes = 1};
   seen *list = SCT_ARENA_NEW(&arena, seen, m->n_cells + 1);
   open_growth(&k, &arena, chosen);
-  *out = (emit_rule){.n_nodes = 1, .nodes[0].feature = -1};
+  *out = (sct_rule){.n_nodes = 1, .nodes[0].feature = -1};
   if (k.n_at == 0 || k.n_use == 0) {
     return;
   }
@@ -422,44 +462,49 @@ void emit_rule_make(emit_rule *out, const emit_matrix *m, const bool *at, const 
   memcpy(out->nodes, k.nodes, sizeof k.nodes);
 }
 
-const emit_node *emit_rule_leaf(const emit_rule *r, const emit_feature *features,
-                                const int64_t *extents, int n) {
+const sct_rule_node *sct_rule_leaf(const sct_rule *r, const sct_rule_feature *features,
+                                   const int64_t *extents, int n) {
   int at = 0;
   while (r->nodes[at].feature >= 0) {
-    const emit_node *const node = &r->nodes[at];
-    at = emit_feature_value(&features[node->feature], extents, n) <= node->most ? node->low
-                                                                                : node->high;
+    const sct_rule_node *const node = &r->nodes[at];
+    at =
+        sct_rule_value(&features[node->feature], extents, n) <= node->most ? node->low : node->high;
   }
   return &r->nodes[at];
 }
 
-void emit_rule_find(emit_rule *out, const emit_matrix *m, const bool *kept, const bool *left_out,
-                    const emit_feature *features, int n_features, int most) {
+int sct_rule_takes(const sct_rule_matrix *m, const sct_rule_node *leaf, int sample, double *loss) {
+  return find_first(m, leaf->order, leaf->n_order, sample * SCT_RULE_SITUATIONS, loss);
+}
+
+void sct_rule_find(sct_rule *out, const sct_rule_matrix *m, const bool *kept, const bool *left_out,
+                   const sct_rule_feature *features, int n_features, int most) {
   SCT_SCOPED(sct_arena) arena = {0};
   seen *list = SCT_ARENA_NEW(&arena, seen, m->n_cells + 1);
   bool *at = SCT_ARENA_NEW(&arena, bool, m->n_samples + 1);
   bool *chosen = SCT_ARENA_NEW(&arena, bool, m->n_kernels + 1);
-  emit_regret regret = {0};
+  sct_rule_regret regret = {0};
   int n_out = 0, n = 0;
   for (int s = 0; s < m->n_samples; s++) {
     n_out += left_out[s];
   }
-  for (int fold = 0; fold < FOLDS && n_out >= FOLDS; fold++) {
+  const int n_folds = n_out < LEAST_OUT ? 0 : n_out < MOST_FOLDS ? n_out : MOST_FOLDS;
+  for (int fold = 0; fold < n_folds; fold++) {
     int number = 0;
     for (int s = 0; s < m->n_samples; s++) {
-      at[s] = !left_out[s] || number++ % FOLDS != fold;
+      at[s] = !left_out[s] || number++ % n_folds != fold;
     }
-    emit_cover(chosen, kept, m, at, most);
-    emit_rule_make(out, m, at, chosen, kept, features, n_features);
+    sct_rule_cover(chosen, kept, m, at, most);
+    sct_rule_make(out, m, at, chosen, kept, features, n_features);
     for (int s = 0; s < m->n_samples; s++) {
       if (!at[s]) {
-        add_seen(list, &n, m, emit_rule_leaf(out, features, m->extents[s], m->n_extents), s);
+        add_seen(list, &n, m, sct_rule_leaf(out, features, m->extents[s], m->n_extents), s);
       }
     }
   }
   summarise(&regret, list, n, n_out);
   memset(at, true, sizeof *at * (size_t)m->n_samples);
-  emit_cover(chosen, kept, m, at, most);
-  emit_rule_make(out, m, at, chosen, kept, features, n_features);
+  sct_rule_cover(chosen, kept, m, at, most);
+  sct_rule_make(out, m, at, chosen, kept, features, n_features);
   out->regret = regret;
 }

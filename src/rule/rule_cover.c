@@ -2,7 +2,7 @@
  * sizes and a few more: always the one that brings all samples nearest to the best that was found
  * at each, until it brings little or they are enough; then others in the place of some, as long as
  * that helps. What the header has anyway costs nothing. */
-#include "emit/emit_rule.h"
+#include "rule/rule.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #define NO_TIMES 2.3   /* loss where no kernel was tried: ten times as slow */
 
 typedef struct cover {
-  const emit_matrix *m;
+  const sct_rule_matrix *m;
   const bool *kept; /* the header has them */
   bool *chosen;
   double *cost; /* [kernel * n_cells + cell], weighted */
@@ -26,18 +26,18 @@ static inline double lesser(double a, double b) { /* fmin() is a call */
 }
 
 static void open_cover(cover *c, sct_arena *arena, const bool *at) {
-  const emit_matrix *const m = c->m;
+  const sct_rule_matrix *const m = c->m;
   c->cost = SCT_ARENA_NEW(arena, double, m->n_kernels * m->n_cells + 1);
   c->none = SCT_ARENA_NEW(arena, double, m->n_cells + 1);
   c->known = SCT_ARENA_NEW(arena, bool, m->n_kernels + 1);
   for (int cell = 0; cell < m->n_cells; cell++) {
-    const int sample = cell / EMIT_SITUATIONS;
+    const int sample = cell / SCT_RULE_SITUATIONS;
     const double weight = at[sample] ? m->weight[cell] : 0;
     c->all += weight;
-    c->none[cell] = weight * emit_cost(NO_TIMES);
+    c->none[cell] = weight * sct_rule_cost(NO_TIMES);
     for (int k = 0; k < m->n_kernels; k++) {
       const double loss = m->loss[k * m->n_cells + cell];
-      c->cost[k * m->n_cells + cell] = isinf(loss) ? c->none[cell] : weight * emit_cost(loss);
+      c->cost[k * m->n_cells + cell] = isinf(loss) ? c->none[cell] : weight * sct_rule_cost(loss);
       c->known[k] = c->known[k] || (at[sample] && m->tried[k * m->n_samples + sample]);
     }
   }
@@ -45,7 +45,7 @@ static void open_cover(cover *c, sct_arena *arena, const bool *at) {
 
 /* The least cost of each cell by the chosen kernels but one; returns the sum. */
 static double least_costs(double *out, const cover *c, int but) {
-  const emit_matrix *const m = c->m;
+  const sct_rule_matrix *const m = c->m;
   double sum = 0;
   memcpy(out, c->none, sizeof *out * (size_t)m->n_cells);
   for (int k = 0; k < m->n_kernels; k++) {
@@ -62,7 +62,7 @@ static double least_costs(double *out, const cover *c, int but) {
 /* The kernel that brings most beside those of costs least[n_cells], with a price for those that the
  * header lacks (negative: none of these); -1: none is below `cost`. */
 static int find_best(const cover *c, const double *least, double *cost, double price) {
-  const emit_matrix *const m = c->m;
+  const sct_rule_matrix *const m = c->m;
   int best = -1;
   for (int k = 0; k < m->n_kernels; k++) {
     double sum = c->kept[k] ? 0 : price;
@@ -101,14 +101,15 @@ static bool exchange(cover *c, double *least) {
   return false;
 }
 
-void emit_cover(bool *chosen, const bool *kept, const emit_matrix *m, const bool *at, int most) {
+void sct_rule_cover(bool *chosen, const bool *kept, const sct_rule_matrix *m, const bool *at,
+                    int most) {
   SCT_SCOPED(sct_arena) arena = {0};
   double *least = SCT_ARENA_NEW(&arena, double, m->n_cells + 1);
   cover c = {.m = m, .kept = kept, .chosen = chosen};
   int n_added = 0;
   open_cover(&c, &arena, at);
   memset(chosen, false, sizeof *chosen * (size_t)m->n_kernels);
-  for (int n = 0; n < EMIT_MOST_USED; n++) {
+  for (int n = 0; n < SCT_RULE_MOST_USED; n++) {
     double cost = least_costs(least, &c, -1) - NOTHING * c.all;
     const int next = find_best(&c, least, &cost, n_added < most ? LITTLE * c.all : -1);
     if (next < 0) {
