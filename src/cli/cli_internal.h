@@ -42,7 +42,6 @@ typedef enum cli_by { CLI_BY_CASE, CLI_BY_INSTRUCTION, CLI_BY_LINE } cli_by;
 #define CLI_FIELD_select(field)   bool field;
 #define CLI_FIELD_text(field)     const char *field; /* NULL: not given */
 #define CLI_FIELD_search(field)   const char *field;
-#define CLI_FIELD_device(field)   const char *field;
 #define CLI_FIELD_label(field)    const char *field;
 #define CLI_FIELD_added(field)    cli_list field;
 #define CLI_FIELD_list(field)     cli_list field;

@@ -84,6 +84,25 @@ static bool asks_json(int argc, char **argv) {
   return false;
 }
 
+/* A device that is named without its kind is a virtual one. */
+static void find_devices(cli_args *args, sct_arena *arena) {
+  int n_kinds;
+  const sct_device_kind *const kinds = sct_device_kinds(&n_kinds);
+  SCT_SCOPED(sct_str) text = {0};
+  for (const char *at = args->device; at; at += *at == ',') {
+    const size_t n = strcspn(at, ",");
+    const char *const id = sct_arena_strndup(arena, at, n);
+    const bool plain = n > 0 && strchr(id, ':') == NULL && strcmp(id, "all") != 0 &&
+                       sct_names_find(SCT_NAMES_IN(kinds, n_kinds, prefix), id) < 0;
+    at += n;
+    sct_str_printf(&text, "%s%s%s", plain ? "virtual:" : "", id, *at == ',' ? "," : "");
+    if (*at == '\0') {
+      args->device = sct_arena_strdup(arena, sct_str_c(&text));
+      return;
+    }
+  }
+}
+
 /* A spec may be named without its ending; a CUDA file is none. */
 static sct_status find_specs(cli_args *args, sct_arena *arena, sct_error *err) {
   static const char ending[] = ".lua";
@@ -122,6 +141,7 @@ int sct_cli_main(int argc, char **argv) {
   SCT_SCOPED(sct_arena) arena = {0};
   sct_status status = cli_parse(&args, argc, argv, &err);
   if (status == SCT_OK) {
+    find_devices(&args, &arena);
     status = find_specs(&args, &arena, &err);
     SCT_THEN(run(&args, &err));
   } else {

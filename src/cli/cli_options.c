@@ -108,26 +108,6 @@ static sct_status take_added(void *field, const char *name, const char *value, s
   return take_list(field, name, value, err);
 }
 
-/* Devices; a name alone is that of a virtual one. */
-static sct_status take_device(void *field, const char *name, const char *value, sct_error *err) {
-  static sct_arena ids; /* as long as the program, as its arguments */
-  int n_kinds;
-  const sct_device_kind *const kinds = sct_device_kinds(&n_kinds);
-  SCT_SCOPED(sct_str) text = {0};
-  for (const char *at = value;; at++) {
-    const size_t n = strcspn(at, ",");
-    const char *const id = sct_arena_strndup(&ids, at, n);
-    const bool plain = n > 0 && strchr(id, ':') == NULL && strcmp(id, "all") != 0 &&
-                       sct_names_find(SCT_NAMES_IN(kinds, n_kinds, prefix), id) < 0;
-    at += n;
-    sct_str_printf(&text, "%s%s%s", plain ? "virtual:" : "", id, *at == ',' ? "," : "");
-    if (*at == '\0') {
-      break;
-    }
-  }
-  return take_text(field, name, sct_arena_strdup(&ids, sct_str_c(&text)), err);
-}
-
 /* The index of `value` in `words`. */
 static sct_status take_word(int *out, sct_names words, const char *name, const char *value,
                             sct_error *err) {
