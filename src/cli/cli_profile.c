@@ -44,8 +44,8 @@ static const char *source_of(sources *s, const char *path) {
 static const char *line_of(sources *s, const char *path, int line) {
   const char *at = source_of(s, path);
   for (int k = 1; k < line && at; k++) {
-    at = strchr(at, '\n');
-    at += at != NULL;
+    const char *const end = strchr(at, '\n');
+    at = end ? end + 1 : NULL;
   }
   if (!at || line < 1) {
     return "";

@@ -110,6 +110,23 @@ static json_t *overrun_json(sources *s, const sct_count_row *row, const sct_over
                    "kernel", row->entry);
 }
 
+#define LEAK       "leak"
+#define ABOUT_LEAK "memory from malloc() in a kernel that no kernel frees"
+
+/* After the last launch; NULL: all is freed. */
+static json_t *leak_json(const sct_count_row *row) {
+  const sct_ptx_heap *h = &row->heap;
+  SCT_SCOPED(sct_str) text = {0};
+  if (h->n == 0) {
+    return NULL;
+  }
+  sct_str_printf(&text, "%lld allocation%s, %lld bytes, %s never freed", (long long)h->n,
+                 h->n == 1 ? "" : "s", (long long)h->bytes, h->n == 1 ? "was" : "were");
+  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:n, s:n, s:n, s:s}", "level", "warning", "kind",
+                   LEAK, "about", ABOUT_LEAK, "text", sct_str_c(&text), "file", "", "line", 0,
+                   "source", "before", "thread", "kernel", row->entry);
+}
+
 /* What was found in a report. */
 typedef struct found {
   const sct_count_report *report;
@@ -127,6 +144,11 @@ static json_t *case_json(found *all, int i) {
   }
   if (row->warning.kind != SCT_PTX_CLEAN) {
     json_array_append_new(findings, finding_json(s, row, &row->warning, "warning"));
+    all->warnings++;
+  }
+  json_t *const leak = i == all->report->n_rows - 1 ? leak_json(row) : NULL;
+  if (leak) {
+    json_array_append_new(findings, leak);
     all->warnings++;
   }
   for (int k = 0; k < all->n_overruns; k++) {
@@ -199,6 +221,8 @@ static json_t *rules_json(void) {
     json_array_append_new(rules, json_pack("{s:s, s:{s:s}}", "id", sct_ptx_kind_name(k),
                                            "shortDescription", "text", sct_ptx_kind_text(k)));
   }
+  json_array_append_new(
+      rules, json_pack("{s:s, s:{s:s}}", "id", LEAK, "shortDescription", "text", ABOUT_LEAK));
   json_array_append_new(
       rules, json_pack("{s:s, s:{s:s}}", "id", LIMIT, "shortDescription", "text", ABOUT_LIMIT));
   return rules;

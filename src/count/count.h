@@ -8,7 +8,8 @@
  * A manifest is JSON: a list of cases, or {"buffers": {...}, "cases": [...]}. A case:
  *
  *   {"case": "name", "kernel": "copy<float>", "grid": [64,1,1], "block": [256,1,1],
- *    "args": ["in", "out+16", 3, 1.5, {"f64": 1.5}, [{"f32": 1}, "in"], null], "shared": 1024}
+ *    "args": ["in", "out+16", 3, 1.5, {"f64": 1.5}, [{"f32": 1}, "in"], null], "shared": 1024,
+ *    "cluster": 2, "cooperative": true, "heap": 1048576}
  *
  * Arguments are a list, or an object by the parameters' names. Text is a buffer, with a byte
  * offset, or a new buffer by its type and length ("f32[1000]", "i32[1000]:perm"); a whole number
@@ -60,6 +61,9 @@ typedef struct sct_count_setting {
 typedef struct sct_count_case {
   const char *name, *kernel;
   int64_t grid[3], block[3], shared_bytes;
+  int64_t cluster;    /* blocks of a cluster, along x; 0: as the kernel says */
+  int64_t heap_bytes; /* that malloc() may give together; 0: 8 MiB */
+  bool cooperative;   /* all blocks run at once */
   sct_count_arg *args;
   int n_args;
   sct_count_setting *settings; /* before this launch */
@@ -138,6 +142,7 @@ typedef struct sct_count_row {
   sct_ptx_diag diag;         /* kind SCT_PTX_CLEAN: none */
   sct_ptx_diag *findings;    /* [n_findings] with most_findings; `diag` is among them */
   int n_findings;
+  sct_ptx_heap heap;    /* what kernels have allocated and not freed, after the launch */
   sct_ptx_diag warning; /* a race in which all write the same value; or SCT_PTX_CLEAN */
   sct_ptx_counters counters;
   sct_ptx_inst_counters *insts; /* [n_insts] in PTX order */

@@ -16,8 +16,8 @@ typedef struct reader {
   sct_error *err;
 } reader;
 
-static const char *const case_keys[] = {"case", "kernel", "grid",     "block",
-                                        "args", "shared", "variables"};
+static const char *const case_keys[] = {"case",   "kernel",  "grid",        "block", "args",
+                                        "shared", "cluster", "cooperative", "heap",  "variables"};
 static const char *const top_keys[] = {"buffers", "cases", "options", "variables"};
 static const char *const buffer_keys[] = {"bytes", "fill", "type"};
 
@@ -607,6 +607,18 @@ static sct_status read_args(reader *r, sct_count_case *c, json_t *args) {
   return SCT_OK;
 }
 
+/* A whole number from 0 to `most`; one that is absent stays as it is. */
+static sct_status read_whole(const reader *r, int64_t *out, const json_t *given, const char *key,
+                             int64_t most, const char *what) {
+  json_t *const value = json_object_get(given, key);
+  if (value != NULL && (!json_is_integer(value) || json_integer_value(value) < 0 ||
+                        json_integer_value(value) > most)) {
+    return expected(r, key, what, value);
+  }
+  *out = value != NULL ? json_integer_value(value) : *out;
+  return SCT_OK;
+}
+
 static sct_status read_case(reader *r, sct_count_case *c, json_t *given) {
   if (!json_is_object(given)) {
     return expected(r, "cases", "objects", given);
@@ -615,11 +627,15 @@ static sct_status read_case(reader *r, sct_count_case *c, json_t *given) {
   SCT_TRY(check_keys(r, given, SCT_NAMES(case_keys, SCT_COUNT(case_keys))));
   SCT_TRY(read_shape(r, c->grid, "grid", json_object_get(given, "grid")));
   SCT_TRY(read_shape(r, c->block, "block", json_object_get(given, "block")));
-  json_t *const shared = json_object_get(given, "shared");
-  if (shared != NULL && (!json_is_integer(shared) || json_integer_value(shared) < 0)) {
-    return expected(r, "shared", "bytes, 0 or more", shared);
+  SCT_TRY(read_whole(r, &c->shared_bytes, given, "shared", INT64_MAX, "bytes, 0 or more"));
+  SCT_TRY(read_whole(r, &c->cluster, given, "cluster", 16, "blocks of a cluster, up to 16"));
+  SCT_TRY(read_whole(r, &c->heap_bytes, given, "heap", INT64_C(1) << 32,
+                     "bytes that malloc() may give, up to 4 GiB"));
+  json_t *const cooperative = json_object_get(given, "cooperative");
+  if (cooperative != NULL && !json_is_boolean(cooperative)) {
+    return expected(r, "cooperative", "true or false", cooperative);
   }
-  c->shared_bytes = json_integer_value(shared);
+  c->cooperative = json_is_true(cooperative);
   SCT_TRY(read_settings(r, &c->settings, &c->n_settings, json_object_get(given, "variables")));
   return read_args(r, c, json_object_get(given, "args"));
 }

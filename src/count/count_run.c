@@ -365,6 +365,9 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
       .module = r->s->module,
       .kernel = r->s->entries[r->kernel_of[i]],
       .shared_bytes = c->shared_bytes,
+      .cluster = (int)c->cluster,
+      .cooperative = c->cooperative,
+      .heap_bytes = c->heap_bytes,
       .args = args,
       .n_args = sct_ptx_kernel_find(r->s->module, r->s->entries[r->kernel_of[i]])->n_params,
       .threads = r->s->threads,
@@ -414,6 +417,7 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
   row->findings = result.findings;
   row->n_findings = result.n_findings;
   row->warning = result.warning;
+  row->heap = result.heap;
   row->counters = result.counters;
   row->insts = result.insts;
   row->requests = result.requests;
@@ -421,9 +425,9 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
   name_buffers(r, row->requests, row->n_insts);
   row->traffic = result.traffic;
   count_demand(row);
+  count_spills(row, r->s->module, r->s->compiled.ptx, r->s->compiled.cubin,
+               r->s->compiled.cubin_bytes);
   if (r->opts->device) {
-    count_spills(row, r->s->module, r->s->compiled.ptx, r->s->compiled.cubin,
-                 r->s->compiled.cubin_bytes);
     count_local(row, r->opts->device);
     count_atomics(row, r->s->memory, r->s->addresses.of, r->m->n_buffers);
   }

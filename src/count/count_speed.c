@@ -103,12 +103,10 @@ void count_spills(sct_count_row *row, const sct_ptx_module *module, const char *
     return;
   }
   for (int w = 0; w < SCT_MEMOP_N_WIDTHS; w++) {
-    row->spill_loads +=
-        (sass.n[SCT_MEMOP_LOCAL][SCT_MEMOP_LOAD][w] - ptx.n[SCT_MEMOP_LOCAL][SCT_MEMOP_LOAD][w])
-        << w;
-    row->spill_stores +=
-        (sass.n[SCT_MEMOP_LOCAL][SCT_MEMOP_STORE][w] - ptx.n[SCT_MEMOP_LOCAL][SCT_MEMOP_STORE][w])
-        << w;
+    row->spill_loads += (1 << w) * (sass.n[SCT_MEMOP_LOCAL][SCT_MEMOP_LOAD][w] -
+                                    ptx.n[SCT_MEMOP_LOCAL][SCT_MEMOP_LOAD][w]);
+    row->spill_stores += (1 << w) * (sass.n[SCT_MEMOP_LOCAL][SCT_MEMOP_STORE][w] -
+                                     ptx.n[SCT_MEMOP_LOCAL][SCT_MEMOP_STORE][w]);
   }
   /* arrays are read and written in other pieces, and copied with the loops that do it */
   const bool spills = row->spill_loads > 0 && row->spill_stores > 0 && row->registers > 0;

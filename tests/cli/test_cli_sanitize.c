@@ -93,6 +93,23 @@ static void text_is_what_editors_read(void **state) {
   fx_free(&r);
 }
 
+/* What malloc() gave is still there after the last launch. */
+static void leaks_are_said(void **state) {
+  (void)state;
+  fx_result r = {0};
+  fx_write("heap.cu", "__global__ void take(int **p) { p[threadIdx.x] = (int *)malloc(40); }\n"
+                      "__global__ void free_half(int **p) { free(p[2 * threadIdx.x]); }\n");
+  fx_write(
+      "heap.json",
+      "{\"buffers\": {\"p\": {\"bytes\": 512}}, \"cases\": [\n"
+      "{\"kernel\": \"take\", \"grid\": 1, \"block\": 32, \"args\": [\"p\"], \"heap\": 65536},\n"
+      "{\"kernel\": \"free_half\", \"grid\": 1, \"block\": 16, \"args\": [\"p\"]}]}\n");
+  fx_run(&r, "sanitize", "heap.cu", "--cases", "heap.json");
+  fx_expect(&r, 0, "heap.cu: warning: 16 allocations, 640 bytes, were never freed [leak]\n", NULL);
+  fx_expect(&r, 0, "2 cases: 0 errors, 1 warning", NULL);
+  fx_free(&r);
+}
+
 static void other_programs_read_it(void **state) {
   (void)state;
   fx_result r = {0};
@@ -173,9 +190,9 @@ static int setup(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(comments_are_held),        cmocka_unit_test(text_is_what_editors_read),
-      cmocka_unit_test(other_programs_read_it),   cmocka_unit_test(limits_are_held),
-      cmocka_unit_test(other_limits_are_refused),
+      cmocka_unit_test(comments_are_held), cmocka_unit_test(text_is_what_editors_read),
+      cmocka_unit_test(leaks_are_said),    cmocka_unit_test(other_programs_read_it),
+      cmocka_unit_test(limits_are_held),   cmocka_unit_test(other_limits_are_refused),
   };
   return cmocka_run_group_tests(tests, setup, fx_teardown);
 }
