@@ -357,6 +357,21 @@ static void name_buffers(const run *r, sct_ptx_requests *requests, int n) {
   }
 }
 
+/* What a launch found, which belongs to the row from here on. */
+static void take_result(const run *r, sct_count_row *row, const sct_ptx_result *result) {
+  row->diag = result->diag;
+  row->findings = result->findings;
+  row->n_findings = result->n_findings;
+  row->warning = result->warning;
+  row->heap = result->heap;
+  row->counters = result->counters;
+  row->insts = result->insts;
+  row->requests = result->requests;
+  row->n_insts = result->n_insts;
+  name_buffers(r, row->requests, row->n_insts);
+  row->traffic = result->traffic;
+}
+
 /* Threads that end before a barrier are usual outside of generated code, and legal on a GPU. */
 static sct_status run_case(const run *r, int i, const void *const *args) {
   const sct_count_case *const c = &r->m->cases[i];
@@ -413,17 +428,7 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
   }
   pass_output(c, &result);
   evaluate(r, r->kernel_of[i], row, &result);
-  row->diag = result.diag;
-  row->findings = result.findings;
-  row->n_findings = result.n_findings;
-  row->warning = result.warning;
-  row->heap = result.heap;
-  row->counters = result.counters;
-  row->insts = result.insts;
-  row->requests = result.requests;
-  row->n_insts = result.n_insts;
-  name_buffers(r, row->requests, row->n_insts);
-  row->traffic = result.traffic;
+  take_result(r, row, &result);
   count_demand(row);
   count_spills(row, r->s->module, r->s->compiled.ptx, r->s->compiled.cubin,
                r->s->compiled.cubin_bytes);
