@@ -84,12 +84,14 @@ static bool asks_json(int argc, char **argv) {
   return false;
 }
 
-/* A device that is named without its kind is a virtual one. */
+/* A device that is named without its kind is a virtual one; `export` looks for what the store has,
+ * by names of GPUs too. */
 static void find_devices(cli_args *args, sct_arena *arena) {
   int n_kinds;
   const sct_device_kind *const kinds = sct_device_kinds(&n_kinds);
   SCT_SCOPED(sct_str) text = {0};
-  for (const char *at = args->device; at; at += *at == ',') {
+  const bool of_store = args->command && args->command->run == cli_export;
+  for (const char *at = of_store ? NULL : args->device; at; at += *at == ',') {
     const size_t n = strcspn(at, ",");
     const char *const id = sct_arena_strndup(arena, at, n);
     const bool plain = n > 0 && strchr(id, ':') == NULL && strcmp(id, "all") != 0 &&

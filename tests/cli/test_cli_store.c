@@ -252,6 +252,8 @@ static void export_to_others_needs_one_run(void **state) {
   fx_expect(&r, 0, "\"device_name\": \"GPU X\"", NULL);
   fx_run(&r, "export", "--store", "a.db", "--format", "t4");
   fx_expect(&r, 0, "\"invalidity\": \"correct\"", NULL);
+  fx_run(&r, "export", "--store", "a.db", "--format", "t4", "-d", "GPU X");
+  fx_expect(&r, 0, "\"invalidity\": \"correct\"", NULL);
   fx_run(&r, "export", "--store", "ab.db", "--format", "t4");
   fx_expect(&r, sct_exit_code(SCT_EUSAGE), NULL, "move --size \"i=64\" --device");
   fx_run(&r, "export", "other", "--store", "a.db", "--format", "t4");
