@@ -23,6 +23,20 @@ sct_status cli_count_run(sct_count_report *out, const sct_count_manifest *manife
 /* Says on stderr why cases failed, and once a kernel why its counts are approximate. */
 void cli_count_problems(const cli_args *args, const sct_count_report *report);
 
+/* Files that lines are shown of (cli_sources.c). */
+typedef struct cli_sources {
+  sct_arena arena;
+  struct {
+    const char *path, *text;
+  } * files; /* [n] */
+  size_t n, cap;
+} cli_sources;
+/* A text that stands for a file of this path. */
+void cli_sources_add(cli_sources *s, const char *path, const char *text);
+/* A line without the blanks around it, at most `most` bytes of it; "": there is none. */
+const char *cli_source_line(cli_sources *s, const char *path, int line, size_t most);
+void cli_sources_free(cli_sources *s);
+
 typedef sct_status cli_launches_fn(void *ctx, int ordinal, const char *path, sct_error *err);
 /* A report as `profile` prints it; baseline may be NULL. With --counters `write` writes the
  * launches that have counts, for a GPU. */

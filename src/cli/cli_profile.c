@@ -11,50 +11,6 @@ static const char *const section_names[] = {"launch", "speed", "global", "shared
                                             "warps",  "mix",   "source", "issues"};
 enum { N_SECTIONS = SCT_COUNT(section_names) };
 
-/* ---- source lines ---- */
-
-/* Files that lines were shown of: each is read once. */
-typedef struct sources {
-  sct_arena arena;
-  struct {
-    const char *path, *text;
-  } files[16];
-  int n;
-} sources;
-
-static const char *source_of(sources *s, const char *path) {
-  for (int k = 0; k < s->n; k++) {
-    if (strcmp(s->files[k].path, path) == 0) {
-      return s->files[k].text;
-    }
-  }
-  SCT_SCOPED(sct_str) text = {0};
-  sct_error ignored;
-  const bool read = sct_file_read(&text, path, &ignored) == SCT_OK;
-  const char *kept = sct_arena_strdup(&s->arena, read ? sct_str_c(&text) : "");
-  sct_str_free(&text);
-  if (s->n < SCT_COUNT(s->files)) {
-    s->files[s->n].path = sct_arena_strdup(&s->arena, path);
-    s->files[s->n++].text = kept;
-  }
-  return kept;
-}
-
-/* The line as it is written, without what it is indented by. */
-static const char *line_of(sources *s, const char *path, int line) {
-  const char *at = source_of(s, path);
-  for (int k = 1; k < line && at; k++) {
-    const char *const end = strchr(at, '\n');
-    at = end ? end + 1 : NULL;
-  }
-  if (!at || line < 1) {
-    return "";
-  }
-  at += strspn(at, " \t");
-  const size_t n = strcspn(at, "\r\n");
-  return sct_arena_strndup(&s->arena, at, n < WIDEST_SOURCE ? n : WIDEST_SOURCE);
-}
-
 /* ---- JSON ---- */
 
 static json_t *accesses_json(const sct_profile *p) {
@@ -170,7 +126,7 @@ typedef struct printer {
 } printer;
 
 /* What the text has and --json has not: the lines of the source, and figures of the launch. */
-static void add_text(json_t *doc, const printer *p, const sct_count_row *row, sources *s) {
+static void add_text(json_t *doc, const printer *p, const sct_count_row *row, cli_sources *s) {
   sct_profile profile;
   const sct_ptx_counters *c = &row->counters;
   const sct_ptx_traffic *t = &row->traffic;
@@ -178,7 +134,7 @@ static void add_text(json_t *doc, const printer *p, const sct_count_row *row, so
   for (int k = 0; k < profile.n_accesses && k < p->top; k++) {
     const sct_profile_access *a = &profile.accesses[k];
     json_object_set_new(json_array_get(json_object_get(doc, "accesses"), (size_t)k), "code",
-                        sct_json_string(line_of(s, a->file, a->line)));
+                        sct_json_string(cli_source_line(s, a->file, a->line, WIDEST_SOURCE)));
   }
   const double *peak = profile.speed.peak_flops;
   json_object_set_new(
@@ -215,21 +171,23 @@ static json_t *look_of(const printer *p) {
 
 static sct_status print_rows(const printer *p, sct_error *err) {
   json_t *cases = json_array();
-  sources s = {.n = 1};
+  cli_sources s = {0};
   for (int k = 0, launch = 0; k < p->report->n_rows; k++) {
     const sct_count_row *row = &p->report->rows[k];
     json_t *doc = cli_profile_json(row, p->device);
-    s.files[0].path = "source";
-    s.files[0].text = row->source ? row->source : "";
     if (p->counters && !row->problem) {
       json_object_set_new(doc, "counters", cli_counters_json(p->counters, launch++, row));
     }
     if ((!p->args->json || p->args->html) && !row->problem) {
+      if (row->source) { /* each has its own */
+        cli_sources_free(&s);
+        cli_sources_add(&s, "source", row->source);
+      }
       add_text(doc, p, row, &s);
     }
     json_array_append_new(cases, doc);
   }
-  sct_arena_free(&s.arena);
+  cli_sources_free(&s);
   if (p->baseline) {
     cli_baseline_add(cases, p->baseline);
   }

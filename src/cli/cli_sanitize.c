@@ -11,56 +11,21 @@
 
 /* ---- places */
 
-/* The files that findings lie in, line by line. */
-typedef struct sources {
-  char here[PATH_MAX]; /* the working directory, which paths begin without; "": not known */
-  struct source {
-    char *path;
-    sct_str text;
-  } * items;
-  size_t n, cap;
-} sources;
+/* Paths are shown without the working directory that they begin with. */
+typedef struct places {
+  char here[PATH_MAX]; /* "": not known */
+  cli_sources sources;
+} places;
 
-static const char *text_of(sources *s, const char *path) {
-  sct_error ignored;
-  for (size_t k = 0; k < s->n; k++) {
-    if (strcmp(s->items[k].path, path) == 0) {
-      return sct_str_c(&s->items[k].text);
-    }
-  }
-  SCT_GROW(s->items, s->n, s->cap);
-  struct source *const item = &s->items[s->n++];
-  *item = (struct source){.path = sct_strdup(path)};
-  (void)sct_file_read(&item->text, path, &ignored); /* without text where there is no such file */
-  return sct_str_c(&item->text);
+static const char *shown_path(const places *p, const char *path) {
+  const size_t n = strlen(p->here);
+  return n > 0 && strncmp(path, p->here, n) == 0 && path[n] == '/' ? path + n + 1 : path;
 }
 
-static const char *shown_path(const sources *s, const char *path) {
-  const size_t n = strlen(s->here);
-  return n > 0 && strncmp(path, s->here, n) == 0 && path[n] == '/' ? path + n + 1 : path;
-}
-
-static void free_sources(sources *s) {
-  for (size_t k = 0; k < s->n; k++) {
-    sct_free(s->items[k].path);
-    sct_str_free(&s->items[k].text);
-  }
-  sct_free(s->items);
-}
-
-/* A line of a file without the blanks around it; null: there is none. */
-static json_t *line_json(sources *s, const char *path, int line) {
-  const char *at = line > 0 && path[0] != '\0' ? text_of(s, path) : "";
-  for (int k = 1; k < line && *at != '\0'; k++) {
-    at += strcspn(at, "\n");
-    at += *at == '\n';
-  }
-  at += strspn(at, " \t");
-  size_t n = strcspn(at, "\r\n");
-  while (n > 0 && (at[n - 1] == ' ' || at[n - 1] == '\t')) {
-    n--;
-  }
-  return n > 0 ? json_stringn(at, n) : json_null();
+/* null: there is no such line. */
+static json_t *line_json(places *p, const char *path, int line) {
+  const char *const text = cli_source_line(&p->sources, path, line, SIZE_MAX);
+  return text[0] != '\0' ? sct_json_string(text) : json_null();
 }
 
 static json_t *thread_json(const sct_count_row *row, int warp, int lane) {
@@ -73,7 +38,7 @@ static json_t *thread_json(const sct_count_row *row, int warp, int lane) {
 
 /* ---- findings */
 
-static json_t *before_json(sources *s, const sct_count_row *row, const sct_ptx_place *p) {
+static json_t *before_json(places *s, const sct_count_row *row, const sct_ptx_place *p) {
   return p->ptx_line == 0
              ? json_null()
              : json_pack("{s:s, s:i, s:i, s:i, s:i, s:o, s:o}", "file", shown_path(s, p->file),
@@ -82,7 +47,7 @@ static json_t *before_json(sources *s, const sct_count_row *row, const sct_ptx_p
                          line_json(s, p->file, p->line));
 }
 
-static json_t *finding_json(sources *s, const sct_count_row *row, const sct_ptx_diag *d,
+static json_t *finding_json(places *s, const sct_count_row *row, const sct_ptx_diag *d,
                             const char *level) {
   json_t *doc = cli_diag_json(d);
   json_object_set_new(doc, "file", json_string(shown_path(s, d->file)));
@@ -98,7 +63,7 @@ static json_t *finding_json(sources *s, const sct_count_row *row, const sct_ptx_
 #define ABOUT_LIMIT "more than the limit that a file sets"
 
 /* Of a launch or of one of its lines. */
-static json_t *overrun_json(sources *s, const sct_count_row *row, const sct_overrun *o) {
+static json_t *overrun_json(places *s, const sct_count_row *row, const sct_overrun *o) {
   SCT_SCOPED(sct_str) text = {0};
   const char *const file = shown_path(s, o->file);
   sct_str_printf(&text, "%s: %lld, limit %lld", o->figure, (long long)o->value,
@@ -132,12 +97,12 @@ typedef struct found {
   const sct_count_report *report;
   sct_overrun *overruns; /* [n_overruns] */
   int n_overruns, errors, warnings;
-  sources sources;
+  places places;
 } found;
 
 static json_t *case_json(found *all, int i) {
   const sct_count_row *const row = &all->report->rows[i];
-  sources *const s = &all->sources;
+  places *const s = &all->places;
   json_t *findings = json_array();
   for (int k = 0; k < row->n_findings; k++) {
     json_array_append_new(findings, finding_json(s, row, &row->findings[k], "error"));
@@ -170,13 +135,13 @@ static const char *arch_of(const cli_args *args) {
 
 static json_t *report_json(const cli_args *args, found *all) {
   json_t *cases = json_array();
-  if (getcwd(all->sources.here, sizeof all->sources.here) == NULL) {
-    all->sources.here[0] = '\0';
+  if (getcwd(all->places.here, sizeof all->places.here) == NULL) {
+    all->places.here[0] = '\0';
   }
   for (int i = 0; i < all->report->n_rows; i++) {
     json_array_append_new(cases, case_json(all, i));
   }
-  free_sources(&all->sources);
+  cli_sources_free(&all->places.sources);
   return json_pack("{s:s, s:o, s:s, s:s, s:i, s:i, s:i, s:o}", "version", SCT_VERSION, "file",
                    sct_json_string(args->words[0]), "compiler", sct_count_compiler(all->report),
                    "arch", arch_of(args), "exit_code",

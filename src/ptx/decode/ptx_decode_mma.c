@@ -3,8 +3,8 @@
  * Where a warp keeps the elements of a matrix is the manual's for mma (PTX ISA 9.0, 9.7.14.5). For
  * wmma it is not said; here its fragments are those of mma, side by side, as machine code has them.
  * A wmma.load is one load for each register, or for each pair of accumulators; where the elements
- * of a register do not lie side by side in memory the 8 x 8 elements of a warp are read as they lie
- * and transposed. */
+ * of a register are not neighbours in memory the 8 x 8 elements of a warp are read in the order of
+ * memory, and transposed. */
 #include "ptx/decode/ptx_decode.h"
 #include "ptx/exec/ptx_exec.h"
 
@@ -243,7 +243,7 @@ static bool along_rows(ptx_matrix x) {
 }
 
 /* Adds the address of one access: of elements `e` of register r, or, transposed, of the same 8 x 8
- * elements as they lie in memory. */
+ * elements in the order of memory. */
 static uint32_t put_address(ptx_dec *d, const wmma_access *w, int r, int e, bool transposed) {
   ptx_code *c = d->code;
   SCT_GROW(c->tiles, c->n_tiles, c->cap_tiles);
