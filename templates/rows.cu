@@ -13,7 +13,7 @@ $(g:head(bounds, cluster)) {
 //% if vec > 1 then
   constexpr int kVec = $(vec); // $(vec_doc)
 //% end
-  constexpr int $(numbers and "kMost" or "kItems") = $(items); // $(items_doc) that a thread has at once
+  constexpr int $(items_name) = $(items); // $(items_doc) that a thread has at once
   $(next_constant)
 //% if cluster then
   constexpr int kBlocks = $(cluster); // of a cluster, which have a $(line) together

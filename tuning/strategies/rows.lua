@@ -422,7 +422,7 @@ end
 -- how many vectors each, and what they have at once of the rest.
 local function name_length(p, rows, many)
   local bytes, most = 0, p.lanes * p.items * p.along - (p.odd and p.vec - 1 or 0)
-  p.next_constant, p.numbers = "", false
+  p.next_constant, p.numbers, p.items_name = "", false, "kItems"
   if not p.again then
     p.g:require(many:le(p.first and MOST_ELEMENTS or most))
   end
@@ -444,6 +444,7 @@ local function name_length(p, rows, many)
   -- more would keep so much in registers that too few threads ran
   p.numbers = p.items * p.vec * bytes <= TEXTS_BYTES and numbers(p.items)
   p.counts = not p.numbers -- the vectors that a lane has, in place of a text for each number
+  p.items_name = p.numbers and "kMost" or "kItems"
   p.n_items = string.format(p.chosen and "((int)%s + lanes - 1) >> log_lanes"
     or "((int)%s + kLanes - 1) / kLanes", p.g:text(vectors, nil, true))
 end
