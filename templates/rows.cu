@@ -18,13 +18,30 @@ $(g:head(bounds, cluster)) {
 //% if cluster then
   constexpr int kBlocks = $(cluster); // of a cluster, which have a $(line) together
 //% end
+//% if shared then
+  // Blocks share a $(line), and launches follow each other: what the blocks of one have found the next
+  // one combines. Every other launch goes backwards, from what the one before it has left in L2.
+  const bool is_back = pass % 2 == 1;
+  const unsigned int block = is_back ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
+  const unsigned int shares = gridDim.x / (unsigned int)($(n_tiles)), share = block % shares;
+  const unsigned int tile = block / shares;
+//%   if updates then
+  if (pass == $(passes - 1) && share > 0) return; // one block updates what there is once a $(line)
+//%   end
+//% end
 //% if columns then
   constexpr int kSide = $(block_threads) / kLanes; // threads side by side along $(last)
+//%   if shared then
+  constexpr int kColumns = kSide$(vec > 1 and " * kVec" or ""); // of the block
+//%   end
   const int lane = $(thread_number) / kSide;
   const long long $(index_name) = $(first_column);
 //% elseif cluster then
   const int lane = blockIdx.x % kBlocks * kThreads + threadIdx.x;
   const long long $(index_name) = blockIdx.x / kBlocks;
+//% elseif shared then
+  const int lane = threadIdx.x;
+  const long long $(index_name) = tile;
 //% elseif chosen then
   // lanes that have a row: a power of two, so many that each has work
   const int log_lanes = $(log_lanes);
@@ -46,6 +63,14 @@ $(g:head(bounds, cluster)) {
   // vectors begin at an aligned element, so the first one may hold the end of another row
   const int shift = $(shift);
   const $(place_type) n_span = n_elements + shift;
+//% end
+//% if shared then
+  // of every kStep * shares elements the block has kStep
+  constexpr int kStep = kLanes * kItems$(along > 1 and " * kVec" or "");
+  const long long all_step = kStep * (long long)shares, mine_from = kStep * (long long)share;
+  const long long n_steps = mine_from < $(n_span) ? ($(n_span) - mine_from - 1) / all_step + 1 : 0;
+  const long long from = is_back ? mine_from + (n_steps - 1) * all_step : mine_from;
+  const long long by = is_back ? -all_step : all_step;
 //% end
   $(declare(steady, " = {}"))
   $(lane_count)
@@ -88,7 +113,7 @@ $(g:head(bounds, cluster)) {
     $(declare(step.given))
     $(step.compute())
 //%     if #step.outputs > 0 then
-    if (lane == 0) {
+    if ($(row_stored)lane == 0) {
       $(store(step))
     }
 //%     end
@@ -150,10 +175,39 @@ $(g:head(bounds, cluster)) {
   }
 //%     end
 //%   end
+//%   if step.mine and shared then
+  partial$(step.suffix) *const $(step.left) =
+      reinterpret_cast<partial$(step.suffix) *>(workspace + $(step.left_at)) + $(left_place);
+  if (pass > $(step.pass)) { // what all its blocks have found
+//%     if columns then
+    for (unsigned int other = lane; other < shares; other += kLanes)
+#pragma unroll
+      for (int e = 0; e < kColumns / kSide; e++)
+        $(step.mine)[e] = combine($(step.mine)[e], $(step.left)[other * kColumns + e]);
+//%     else
+    for (unsigned int other = lane; other < shares; other += kLanes)
+      $(step.mine) = combine($(step.mine), $(step.left)[other]);
+//%     end
+  }
+//%   end
 //%   if step.mine and columns then
   $(combine)($(step.mine));
 //%   elseif step.mine then
   $(step.mine) = $(combine)($(step.mine)$(combine_lanes));
+//%   end
+//%   if step.mine and shared then
+  if (pass == $(step.pass) && lane == 0) {
+//%     if columns then
+#pragma unroll
+    for (int e = 0; e < kColumns / kSide; e++)
+      $(step.left)[share * kColumns + e] = $(step.mine)[e];
+//%     else
+    $(step.left)[share] = $(step.mine);
+//%     end
+  }
+//%   end
+//%   if step.ends then
+  if (pass == $(step.pass)) return;
 //%   end
 //% end
 }

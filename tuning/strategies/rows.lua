@@ -10,6 +10,9 @@
 local MOST_ELEMENTS = 1 << 30 -- of a row, so that they are counted in 32 bits
 local REST_BYTES = 32         -- of a row's rest that a thread loads at once
 local CHUNK = 16              -- elements of a row's first part that a lane takes without a branch
+local LEAST_SHARED = 65537    -- elements of a row that several blocks have (codegen_json.c)
+local MOST_SHARED = 16384     -- rows of which each has several
+local ALIGN = 16              -- bytes of what a sequence's launches leave each other
 
 -- ---- operands on their way ----
 
@@ -236,6 +239,46 @@ local function plan_step(p, step)
   end
 end
 
+-- ---- a sequence of launches ----
+
+-- In which launch of a sequence each step is done: a step waits for the launch after that in which
+-- a row is reduced to a value that it needs. What is there once a row every later launch computes.
+local function plan_passes(p)
+  local g, current, last, ends = p.g, 0, 0, {}
+  for n, step in ipairs(g.steps) do
+    local ready = 0
+    for m = 1, n - 1 do
+      local other = g.steps[m]
+      if kit.any(other.values, function(value) return step.in_body[value.name] end) then
+        ready = math.max(ready, other.pass + (other.reduces and 1 or 0))
+      end
+    end
+    step.pass = step.per_row and ready or math.max(current, ready)
+    last = math.max(last, step.pass)
+    if not step.per_row then
+      current = step.pass
+      ends[current] = step
+    end
+  end
+  -- other blocks read what one block will have updated
+  p.updates = kit.any(g.inputs, function(op)
+    return op.old_of and not changes_any(g, op, p.reduced)
+  end)
+  p.passes = last + 1 + (p.updates and 1 or 0)
+  for pass, step in pairs(ends) do
+    step.ends = pass < p.passes - 1
+  end
+  p.row_stored = string.format("pass == %d && share == 0 && ", p.passes - 1)
+end
+
+-- Where the blocks of a row leave what a step has found of it.
+local function plan_partials(p, step, grid)
+  local at = p.workspace_bytes
+  step.left, step.left_at = p.g:name("left" .. step.suffix), at // 4
+  at = at + grid * (p.columns and p.side * p.vec or 1) * step.bytes
+  p.workspace_bytes = (at + ALIGN - 1) // ALIGN * ALIGN
+end
+
 -- ---- the plan ----
 
 -- Offsets of rows that the body does not name: where a row begins is asked for elsewhere.
@@ -280,13 +323,15 @@ local function traffic(p)
 end
 
 local function doc_of(p)
-  local who = p.cluster and not p.columns and "A cluster of blocks has"
+  local who = p.passes and "Several blocks have"
+    or p.cluster and not p.columns and "A cluster of blocks has"
     or p.chosen and "As many threads as it keeps busy have"
     or p.lanes == 1 and "A thread has" or p.columns and p.lanes .. " threads have"
     or p.lanes == p.threads and "A block has"
     or p.lanes == 32 and "A warp has" or p.lanes .. " lanes have"
   return string.format("%s %s, %s.%s", who, not p.columns and "a row" or p.vec == 1 and "a column"
       or p.vec .. " neighbouring columns", p.is_map and "of any length"
+      or p.passes and "read again in each of " .. p.passes .. " launches"
       or p.hold == "none" and "read again in every step"
       or (p.again or p.first) and "whose first elements are loaded once"
       or "whose elements are loaded once",
@@ -301,11 +346,19 @@ local function shift_of(p, walk)
   return string.format("n_elements > 0 ? (int)(%s) : 0", p.g:text(p.start % p.vec, with))
 end
 
+-- The loop over what a block has of a row, in the launch in which the step is done.
+local function pass_loop(p, step)
+  return string.format("for (long long left = %s, first = from; left > 0; left--, first += by) ",
+    step.pass == p.passes - 1 and "n_steps"
+      or string.format("pass == %d ? n_steps : 0", step.pass))
+end
+
 -- The parts of a row that a step takes one after the other: all of it; or what is held and then,
 -- of a row that is longer, the rest, in arrays of the same names.
 local function parts(p, step, place)
   local inside = p.place .. " < n_elements"
-  local all = { items = "kItems", loop = p.step_loop, place = place, apart = step.apart,
+  local all = { items = "kItems", place = place, apart = step.apart,
+    loop = p.passes and pass_loop(p, step) or p.step_loop,
     skip = p.chunk_skip, inside = p.first and "item < n_mine" or inside }
   all.apart_place = row_streams.place_of(p, step.apart, place)
   all.declared = p.declare(step.apart,
@@ -367,9 +420,10 @@ local function share_out(k, c)
   local blocks, single = c.blocks or math.max(c.lanes // c.threads, 1), c.vec == 1
   local p = {
     k = k, threads = c.threads, lanes = c.lanes * (c.blocks or 1), vec = c.vec, items = c.items,
-    hold = c.hold, evict = c.evict, cluster = blocks > 1 and blocks, first = c.hold == "first",
+    shared = c.grid > 0, hold = c.hold, evict = c.grid > 0 and "streaming" or c.evict, cluster = blocks > 1 and blocks, first = c.hold == "first",
     again = c.hold == "none" or k.ragged ~= nil, is_map = not k.steps, odd = c.start == "any",
     index = {}, values = {}, value_names = {}, element_names = {}, static_shared_bytes = 0,
+    row_stored = "", updates = false,
   }
   p.kept, p.reduced = dims_of(k)
   p.columns = p.reduced[#p.reduced] ~= #k.dims
@@ -378,6 +432,8 @@ local function share_out(k, c)
     return nil, "a block or a cluster has columns side by side"
   elseif not p.columns and (c.blocks and p.cluster or c.lanes > 32 and c.lanes < c.threads) then
     return nil, "a warp, the block or the whole cluster has a row"
+  elseif c.grid > 0 and not p.columns and c.lanes ~= c.threads then
+    return nil, "of blocks that share a row all threads do"
   end
   p.chosen = p.first and not p.cluster -- how many lanes have a row, at run time
   p.lanes_text = p.chosen and "lanes" or "kLanes"
@@ -390,7 +446,8 @@ end
 
 -- The template's names and texts for rows or columns.
 local function name_lines(p)
-  local columns, block = p.columns, p.cluster and "blockIdx.x / kBlocks" or "blockIdx.x"
+  local columns = p.columns
+  local block = p.shared and "tile" or p.cluster and "blockIdx.x / kBlocks" or "blockIdx.x"
   p.line, p.last = columns and "column" or "row", p.k.dims[#p.k.dims]
   p.index_name, p.exists = p.line .. "_index", "is_" .. p.line
   p.vec_doc = columns and "neighbouring columns that they have" or "elements of a vector"
@@ -426,6 +483,24 @@ local function name_length(p, rows, many)
   end
 end
 
+-- The grid of a sequence: so many blocks for each tile of rows as make `blocks` of them, while each
+-- has a step of its loop.
+local function plan_shares(p, tiles, blocks)
+  local step = p.lanes * p.items * p.along
+  local shares = reduce.shares(tiles, blocks, reduce.count(p.k, p.reduced) + 0 * tiles, step)
+  p.g:require(tiles:le(blocks))
+  p.n_tiles, p.grid_tiles = p.g:text(tiles), { shares, tiles }
+  p.left_place = p.columns and "tile * shares * kColumns + threadIdx.x % kSide"
+    .. (p.vec > 1 and " * kVec" or "") or "tile * shares"
+  p.workspace_bytes = reduce.COUNTER_BYTES -- which stay 0 for kernels that count there
+  for _, one in ipairs(p.g.steps) do
+    if one.reduces then
+      plan_partials(p, one, blocks)
+    end
+  end
+  return tiles * shares
+end
+
 local function plan(k, c)
   local p, reason = share_out(k, c)
   if not p then
@@ -454,6 +529,12 @@ local function plan(k, c)
   for _, step in ipairs(g.steps) do
     plan_step(p, step)
   end
+  if p.shared then
+    plan_passes(p)
+    if p.passes == 1 then
+      return nil, "no step waits for what another one reduces"
+    end
+  end
   local rows = reduce.count(k, p.kept)
   p.n_rows = g:text(rows)
   name_length(p, rows + 0 * k.extents[1], reduce.count(k, p.reduced) + 0 * k.extents[1])
@@ -473,7 +554,7 @@ local function plan(k, c)
   p.combine_lanes = p.chosen and ", lanes" or ""
   local n_rows_block = p.columns and p.side * p.vec or math.max(p.side, 1)
   rows = rows + 0 * k.extents[1]
-  p.grid = p.chosen and kit.ceil_div(rows * p.lanes_chosen, p.threads)
+  p.grid = p.shared and plan_shares(p, kit.ceil_div(rows, n_rows_block), c.grid) or p.chosen and kit.ceil_div(rows * p.lanes_chosen, p.threads)
     or kit.ceil_div(rows, n_rows_block) * (p.cluster or 1)
   p.traffic, p.doc = traffic(p), doc_of(p)
   -- what elements are kept lies in predicates, of which ptxas would spill some to fit more blocks
@@ -551,6 +632,15 @@ local function facts(k)
   }
 end
 
+-- Rows that blocks share, in a sequence of launches.
+local SHARED = {
+  "grid == 0 or (hold == 'none' and evict == 'none' and threads >= 256)",
+  "grid == 0 or (threads * grid >= 1024 * sms and threads * grid <= 4096 * sms)",
+}
+local SHARED_ALONG = { "grid == 0 or (lanes == threads and 2 * kept <= grid)" }
+local SHARED_COLUMNS = {
+  "grid == 0 or (blocks == 1 and 2 * kept <= grid * (threads // lanes) * vec)",
+}
 local WHERE = {
   "lanes * vec < 2 * many or lanes == 1 or hold == 'first'",
   -- what is held covers a row, and not much more
@@ -639,8 +729,29 @@ local function where(k)
     return kit.append(kit.append({}, table.unpack(RAGGED)),
       table.unpack(along[#along] == #k.dims and RAGGED_ALONG or RAGGED_COLUMNS))
   end
-  return not k.reduced[#k.dims] and COLUMNS
-    or kit.append(kit.append({}, table.unpack(WHERE)), table.unpack(ALONG))
+  local columns = not k.reduced[#k.dims]
+  local list = {}
+  for _, conditions in ipairs(columns and { COLUMNS, SHARED, SHARED_COLUMNS }
+    or { WHERE, ALONG, SHARED, SHARED_ALONG }) do
+    kit.append(list, table.unpack(conditions))
+  end
+  return list
+end
+
+-- The blocks of a launch among which rows are shared that are few and long; 0: they are not.
+local function shared_by(k)
+  local sms, list, _, reduced = k.device.sms, { 0 }, dims_of(k)
+  for _, extents in ipairs(k.steps and not k.ragged and k.sizes or {}) do
+    local rows, many = 1, 1
+    for d, extent in ipairs(extents) do
+      rows = rows * (d <= #k.dims and not kit.has(reduced, d) and extent or 1)
+      many = many * (d <= #k.dims and kit.has(reduced, d) and extent or 1)
+    end
+    if many >= LEAST_SHARED and rows <= MOST_SHARED and #list == 1 then
+      kit.append(list, 4 * sms, 2 * sms, 8 * sms, 16 * sms)
+    end
+  end
+  return list
 end
 
 local function axes(k)
@@ -658,6 +769,9 @@ local function axes(k)
       key = "items=", doc = "vectors of a row that a thread has at once" },
     { "evict", { "none", "streaming" }, key = "evict=",
       doc = "streaming: what is used once leaves the caches first" },
+    { "grid", shared_by(k), key = "grid=",
+      doc = "blocks of a launch, if a sequence of launches has rows together, each a reduction; "
+        .. "0: one launch" },
   }
   if not k.ragged and not k.reduced[#k.dims] then
     list[2] = { "lanes", { 32, 16, 8, 64, 128, 256, 512, 1024, 4, 2, 1 }, key = "lanes=",
