@@ -81,9 +81,16 @@ $(g:head(bounds, cluster)) {
 //% end
 //% if #held > 0 then
   $(kit.comment(held_doc))
+//%   if in_shared then
+  extern __shared__ __align__(16) unsigned char held[];
+//%     for _, x in ipairs(held) do
+  $(x.type) *const $(x.name) = reinterpret_cast<$(x.type) *>(held$(x.first_byte)) + threadIdx.x;
+//%     end
+//%   else
   $(declare(held, " = {}"))
+//%   end
   if (n_elements > 0) {
-#pragma unroll
+$(unroll)
     for (int item = 0; item < kItems; item++) {
       $(held_skip)
       const $(place_type) $(place) = $(held_text);
@@ -91,6 +98,10 @@ $(g:head(bounds, cluster)) {
       $(load_there(held))
     }
   }
+//%   if in_shared then
+  async_commit();
+  async_wait<0>(); // a thread reads what it has copied itself
+//%   end
 //% end
 //% if cluster then
   cluster_wait(); // all its blocks run
@@ -132,7 +143,7 @@ $(g:head(bounds, cluster)) {
       $(load_there(part.apart))
     }
 //%     end
-#pragma unroll
+$(unroll)
     for (int item = 0; item < $(part.items); item++) {
       const $(place_type) $(place) = $(part.place);
 //%     if step.mine then

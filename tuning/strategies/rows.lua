@@ -12,6 +12,7 @@ local REST_BYTES = 32         -- of a row's rest that a thread loads at once
 local CHUNK = 16              -- elements of a row's first part that a lane takes without a branch
 local LEAST_SHARED = 65537    -- elements of a row that several blocks have (codegen_json.c)
 local MOST_SHARED = 16384     -- rows of which each has several
+local SHARED_RESERVED = 2048  -- bytes of shared memory that partials have beside what is held
 local ALIGN = 16              -- bytes of what a sequence's launches leave each other
 
 -- ---- operands on their way ----
@@ -113,7 +114,8 @@ local function stream(p, op, f)
   x.held = not x.steady and not op.is_output and p.hold ~= "none" and readers(g, op) > 1
   x.apart = x.held or p.again and not op.is_output and not x.steady
   x.shape = x.apart and "[kItems]" or ""
-  x.at = x.name .. (x.apart and "[item]" or "")
+  x.at = x.name .. (x.held and p.hold == "shared" and "[item * kThreads]"
+    or x.apart and "[item]" or "")
   x.value = x.at .. (x.many and "[e]" or "")
   return x
 end
@@ -312,6 +314,22 @@ local function take_streams(p)
   end
 end
 
+-- Where in shared memory what is held lies: an array of each stream's vectors, threads side by side.
+local function plan_shared(p)
+  if row_streams.any_updated(p.held) then
+    return "what is updated in place is held in registers"
+  end
+  local at = 0
+  for _, x in ipairs(p.held) do
+    x.first_byte = at > 0 and " + " .. at or ""
+    local bytes = x.f and x.op.record.fields[x.f].bytes or x.op.record.bytes
+    at = at + p.threads * p.items * bytes * (x.many and p.vec or 1)
+  end
+  p.shared_bytes = at
+  return at + SHARED_RESERVED > p.k.device.smem_optin_bytes
+    and "it needs more shared memory than a block has" or nil
+end
+
 local function traffic(p)
   return kit.map(p.g.ops, function(op)
     local width = op.record.fields[1].bytes
@@ -407,6 +425,7 @@ local function plan_row(p)
   p.held_doc = (p.again and "the row's first elements" or "the " .. p.line)
     .. ", all loads before the first use" .. ((p.odd or row_streams.any_updated(p.held)) and ""
       or "; lanes after its end load what it ends with")
+  p.unroll = "#pragma unroll" .. (p.in_shared and " 4" or "") -- addresses of more would spill
   p.each_element = p.vec > 1 and "#pragma unroll\nfor (int e = 0; e < kVec; e++)" or ""
   p.steady_guard = kit.any(g.steps, function(step) return step.per_row end) and p.exists
     or "n_elements > 0"
@@ -423,7 +442,7 @@ local function share_out(k, c)
     shared = c.grid > 0, hold = c.hold, evict = c.grid > 0 and "streaming" or c.evict, cluster = blocks > 1 and blocks, first = c.hold == "first",
     again = c.hold == "none" or k.ragged ~= nil, is_map = not k.steps, odd = c.start == "any",
     index = {}, values = {}, value_names = {}, element_names = {}, static_shared_bytes = 0,
-    row_stored = "", updates = false,
+    row_stored = "", updates = false, in_shared = c.hold == "shared",
   }
   p.kept, p.reduced = dims_of(k)
   p.columns = p.reduced[#p.reduced] ~= #k.dims
@@ -522,6 +541,12 @@ local function plan(k, c)
     return nil, "no two steps read the same"
   elseif k.ragged and kit.any(p.held, function(x) return x.op.is_index end) then
     return nil, "of ragged rows an index array along them is not held"
+  end
+  if p.hold == "shared" then
+    reason = plan_shared(p)
+    if reason then
+      return nil, reason
+    end
   end
   if p.vec > 1 and not p.odd then
     g:require((k.extents[#k.dims] % p.vec):eq(0))
@@ -628,7 +653,7 @@ local function facts(k)
   return {
     { "widest", widest }, { "held", held }, { "values", values }, { "many", many }, { "fit", fit },
     { "odd", odd }, { "kept", kept }, { "cc", k.device.cc }, { "sms", k.device.sms },
-    { "keeps", keeps and 1 or 0 },
+    { "keeps", keeps and 1 or 0 }, { "smem", k.device.smem_optin_bytes },
   }
 end
 
@@ -648,13 +673,19 @@ local WHERE = {
   "hold == 'none' or hold == 'first' or items == 1"
     .. " or (items <= 16 and lanes * vec * (items - 1) < many)"
     .. " or (items > 16 and lanes * vec * (items - 4) < many)"
+    .. " or (items > 32 and lanes * vec * (items - 8) < many)"
     .. " or (items == 64 and lanes * vec * 32 < many)",
   -- and it fits the registers: half of the 64 that a thread has where there are 1,024
-  "hold == 'none' or (held > 0 and vec * items * held <= 128"
+  "hold == 'none' or hold == 'shared' or (held > 0 and vec * items * held <= 128"
     .. " and (threads < 1024 or hold == 'packed' or vec * items * values <= 128))",
   -- small elements that the registers hold, but not as values
   "hold ~= 'packed' or (values > held and vec == fit and vec >= 4 and lanes == threads"
     .. " and threads >= 512 and vec * items * values > 128)",
+  -- more than registers hold, in shared memory
+  "hold ~= 'shared' or (held > 0 and cc >= 80 and threads >= 512 and lanes >= threads"
+    .. " and vec == fit and start == 'vector' and evict == 'none' and vec * items * held >= 96"
+    .. " and threads * vec * items * held <= smem)",
+  "items <= 32 or items == 64 or hold == 'shared'",
   "hold ~= 'none' or evict == 'none'",
   "start == 'vector' or (vec == odd and (vec > fit or (hold == 'first' and odd > 1)))",
   -- rows of any length: 32 to 128 bytes of one in a thread; more threads for longer rows
@@ -678,14 +709,14 @@ local ALONG = {
     .. " and (vec * items * widest <= 32 or (threads < 1024 and vec * items * widest <= 64)))",
   -- clusters of 2 to 8 blocks, for rows that the registers of one cannot hold
   "lanes <= threads or (cc >= 90 and lanes <= 8 * threads"
-    .. " and (hold == 'registers' or (hold == 'first' and threads == 512 and lanes >= 2048"
+    .. " and (hold == 'registers' or hold == 'shared' or (hold == 'first' and threads == 512 and lanes >= 2048"
     .. " and vec * items * held >= 64 and lanes * vec * items < 4 * many))"
     .. " and many * held > 131072 and threads >= 256)",
 }
 
 -- Columns: those that a block has side by side fill sectors of 32 bytes.
 local COLUMNS = {
-  "hold ~= 'first'", "vec == fit or 2 * vec == fit or 4 * vec == fit", "threads >= 128",
+  "hold ~= 'first' and hold ~= 'shared'", "items <= 32 or items == 64", "vec == fit or 2 * vec == fit or 4 * vec == fit", "threads >= 128",
   "lanes <= threads",
   "threads // lanes * vec * widest >= 32 or threads // lanes * vec >= kept",
   "threads // lanes * vec * widest <= 256 or threads // lanes == 32 or lanes == 1",
@@ -713,7 +744,7 @@ local COLUMNS = {
 -- Rows of different lengths: what is held covers those of mean length, and not much more.
 local RAGGED = {
   "vec == 1 or start == 'any'", "start == 'vector' or (vec == odd and odd > 1)",
-  "hold ~= 'packed' and hold ~= 'first'", "lanes <= threads", "items <= 8",
+  "hold ~= 'packed' and hold ~= 'first' and hold ~= 'shared'", "lanes <= threads", "items <= 8",
   "lanes * vec < 4 * many or lanes == 1",
   "hold ~= 'none' or held == 0 or evict == 'none'",
   "hold == 'none' or (held > 0 and vec * items * values <= 64 and lanes * vec * items >= many)",
@@ -757,15 +788,17 @@ end
 local function axes(k)
   local list = {
     { "threads", { 256, 128, 512, 1024, 64 }, key = "threads=", doc = "threads a block" },
-    { "lanes", { 256, 128, 512, 1024, 2048, 4096, 64, 32, 16, 8, 4, 2, 1 }, key = "lanes=",
+    { "lanes", { 256, 128, 512, 1024, 2048, 4096, 8192, 64, 32, 16, 8, 4, 2, 1 },
+      key = "lanes=",
       doc = "threads that have a row: part of a block, a block, or a cluster of blocks" },
     { "vec", { 16, 8, 4, 2, 1 }, key = "vec=", doc = "neighbouring elements in a vector" },
     { "start", { "vector", "any" }, key = "start=",
       doc = "where rows start: on a whole vector, or anywhere, then the first one is shared" },
-    { "hold", { "registers", "packed", "none", "first" }, key = "hold=",
+    { "hold", { "registers", "packed", "shared", "none", "first" }, key = "hold=",
       doc = "what several steps read: registers: held, as values too; packed: held as loaded; "
-        .. "none: read again; first: what fits is held, by as many lanes as a row needs" },
-    { "items", { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 20, 24, 28, 32, 64 },
+        .. "shared: in shared memory; none: read again; first: what fits is held, by as many lanes as a row needs" },
+    { "items", { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 20, 24, 28, 32, 40,
+      48, 56, 64 },
       key = "items=", doc = "vectors of a row that a thread has at once" },
     { "evict", { "none", "streaming" }, key = "evict=",
       doc = "streaming: what is used once leaves the caches first" },
