@@ -819,11 +819,8 @@ static void *contents_of(const sct_block_counter *s, site *t, int op, int64_t by
 static sct_status write_job(const sct_block_counter *s, const job *j, site *t, const sct_size *size,
                             sct_launches *out, const char *path, sct_error *err) {
   const int n_arrays = s->spec->n_operands + 1;
-  const int n_args = j->opts.n_args;
-  sct_launch_param params[SCT_MAX_PASSES][SCT_MAX_ARGS];
+  sct_launch_param params[SCT_MAX_ARGS];
   sct_launch_pointer pointers[SCT_MAX_ARGS];
-  sct_launch_case cases[SCT_MAX_PASSES];
-  int pass[SCT_MAX_PASSES];
   sct_launch_array arrays[SCT_MAX_OPERANDS + 1] = {0};
   void *contents[SCT_MAX_OPERANDS + 1] = {0};
   sct_launch_case one = {.entry = j->opts.kernel,
@@ -832,7 +829,8 @@ static sct_status write_job(const sct_block_counter *s, const job *j, site *t, c
                          .block = j->opts.block,
                          .n_block = 3,
                          .shared_bytes = j->opts.shared_bytes,
-                         .n_params = n_args,
+                         .params = params,
+                         .n_params = j->opts.n_args,
                          .pointers = pointers};
   for (int op = 0; op < n_arrays; op++) {
     arrays[op].bytes = op < s->spec->n_operands
@@ -840,26 +838,16 @@ static sct_status write_job(const sct_block_counter *s, const job *j, site *t, c
                            : j->code->workspace_bytes;
     contents[op] = contents_of(s, t, op, arrays[op].bytes, &arrays[op].held);
   }
-  for (int k = 0; k < n_args; k++) {
+  for (int k = 0; k < j->opts.n_args; k++) {
+    params[k] = (sct_launch_param){.bytes = j->args[k], .n_bytes = j->bytes[k]};
     if (j->array[k] >= 0) {
       pointers[one.n_pointers++] = (sct_launch_pointer){.param = k, .array = j->array[k]};
     }
   }
   out->arrays = arrays;
   out->n_arrays = n_arrays;
-  for (int c = 0; c < j->passes; c++) {
-    for (int k = 0; k < n_args; k++) {
-      params[c][k] = (sct_launch_param){.bytes = j->args[k], .n_bytes = j->bytes[k]};
-    }
-    pass[c] = c;
-    if (j->code->passes > 0) {
-      params[c][n_args - 1].bytes = (const uint8_t *)&pass[c];
-    }
-    cases[c] = one;
-    cases[c].params = params[c];
-  }
-  out->cases = cases;
-  out->n_cases = j->passes;
+  out->cases = &one;
+  out->n_cases = 1;
   const sct_status status = sct_launches_write(path, out, (const void *const *)contents, err);
   for (int op = 0; op < n_arrays; op++) {
     sct_free(contents[op]);

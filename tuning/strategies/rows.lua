@@ -709,7 +709,7 @@ local ALONG = {
     .. " and (vec * items * widest <= 32 or (threads < 1024 and vec * items * widest <= 64)))",
   -- clusters of 2 to 8 blocks, for rows that the registers of one cannot hold
   "lanes <= threads or (cc >= 90 and lanes <= 8 * threads"
-    .. " and (hold == 'registers' or hold == 'shared' or (hold == 'first' and threads == 512 and lanes >= 2048"
+    .. " and (hold == 'shared' or (hold == 'registers' and lanes <= 4096) or (hold == 'first' and threads == 512 and lanes >= 2048"
     .. " and vec * items * held >= 64 and lanes * vec * items < 4 * many))"
     .. " and many * held > 131072 and threads >= 256)",
 }
