@@ -65,12 +65,13 @@ $(g:head(bounds, cluster)) {
   const $(place_type) n_span = n_elements + shift;
 //% end
 //% if shared then
-  // of every kStep * shares elements the block has kStep
-  constexpr int kStep = kLanes * kItems$(along > 1 and " * kVec" or "");
-  const long long all_step = kStep * (long long)shares, mine_from = kStep * (long long)share;
-  const long long n_steps = mine_from < $(n_span) ? ($(n_span) - mine_from - 1) / all_step + 1 : 0;
-  const long long from = is_back ? mine_from + (n_steps - 1) * all_step : mine_from;
-  const long long by = is_back ? -all_step : all_step;
+  // the blocks take chunks of it in turn
+  constexpr int kChunk = kLanes * kItems$(along > 1 and " * kVec" or "");
+  const unsigned int n_chunks = (unsigned int)(($(n_span) + kChunk - 1) / kChunk);
+  const unsigned int n_own = share < n_chunks ? (n_chunks - share - 1) / shares + 1 : 0;
+  const unsigned int chunk = is_back && n_own > 0 ? share + (n_own - 1) * shares : share;
+  const long long from = kChunk * (long long)chunk;
+  const long long by = (is_back ? -kChunk : kChunk) * (long long)shares;
 //% end
   $(declare(steady, " = {}"))
   $(lane_count)

@@ -207,7 +207,8 @@ static void add_limits(json_t *operand, const sct_spec *spec, int op) {
 /* Rows that steps reduce are longer at some size of the spec's own: several blocks may have one,
  * and leave partial results in a workspace. So programs call one function, whichever kernels win.
  */
-#define LONG_ROW 65536
+#define LONG_ROW    65536
+#define LONG_COLUMN 8192 /* rows that do not run along the last dimension */
 
 static bool has_long_rows(const sct_spec *spec) {
   bool found = false;
@@ -216,7 +217,7 @@ static bool has_long_rows(const sct_spec *spec) {
     for (int d = 0; d < spec->n_dims; d++) {
       elements *= spec->reduced[d] ? (double)spec->sizes[k].extent[d] : 1.0;
     }
-    found = found || elements > LONG_ROW;
+    found = found || elements > (spec->reduced[spec->n_dims - 1] ? LONG_ROW : LONG_COLUMN);
   }
   return found && !sct_spec_is_ragged(spec);
 }

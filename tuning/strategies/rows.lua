@@ -10,7 +10,8 @@
 local MOST_ELEMENTS = 1 << 30 -- of a row, so that they are counted in 32 bits
 local REST_BYTES = 32         -- of a row's rest that a thread loads at once
 local CHUNK = 16              -- elements of a row's first part that a lane takes without a branch
-local LEAST_SHARED = 65537    -- elements of a row that several blocks have (codegen_json.c)
+local LONG_ROW = 65536        -- elements; longer ones several blocks may have (codegen_json.c)
+local LONG_COLUMN = 8192      -- the same
 local MOST_SHARED = 16384     -- rows of which each has several
 local SHARED_RESERVED = 2048  -- bytes of shared memory that partials have beside what is held
 local ALIGN = 16              -- bytes of what a sequence's launches leave each other
@@ -366,9 +367,10 @@ end
 
 -- The loop over what a block has of a row, in the launch in which the step is done.
 local function pass_loop(p, step)
+  local count = step.pass == p.passes - 1 and "n_own"
+    or string.format("pass == %d ? n_own : 0", step.pass)
   return string.format("for (long long left = %s, first = from; left > 0; left--, first += by) ",
-    step.pass == p.passes - 1 and "n_steps"
-      or string.format("pass == %d ? n_steps : 0", step.pass))
+    count)
 end
 
 -- The parts of a row that a step takes one after the other: all of it; or what is held and then,
@@ -616,10 +618,17 @@ local function odd_fit(k, g)
   return 16 // bytes
 end
 
+-- Do rows run along several modes that are one? None of these need be a multiple of a vector where
+-- rows are.
+local function is_joined(k)
+  local extent = k.extents[#k.dims]
+  return not kit.const_of(extent) and not extent:same(E.vars(extent)[1])
+end
+
 -- What the constraints name. At the tuned sizes: rows (kept), the elements of one (many), and the
 -- widest vectors (fit). Of the operands that move along a row: the bytes of the widest record
 -- (widest), and of all inputs those that several steps read (held), also as values, of 4 bytes or
--- more each, index arrays of 8 (values). Whether elements of a row are kept, as those between
+-- more each, index arrays of 8 (values). Whether rows run along several modes (joined). Whether elements of a row are kept, as those between
 -- others are stored one by one from a vector, but side by side from single ones (keeps).
 local function facts(k)
   local g = generator(setmetatable({ words = {} }, { __index = k }), 32)
@@ -654,6 +663,7 @@ local function facts(k)
     { "widest", widest }, { "held", held }, { "values", values }, { "many", many }, { "fit", fit },
     { "odd", odd }, { "kept", kept }, { "cc", k.device.cc }, { "sms", k.device.sms },
     { "keeps", keeps and 1 or 0 }, { "smem", k.device.smem_optin_bytes },
+    { "joined", is_joined(k) and 1 or 0 },
   }
 end
 
@@ -687,7 +697,8 @@ local WHERE = {
     .. " and threads * vec * items * held <= smem)",
   "items <= 32 or items == 64 or hold == 'shared'",
   "hold ~= 'none' or evict == 'none'",
-  "start == 'vector' or (vec == odd and (vec > fit or (hold == 'first' and odd > 1)))",
+  "start == 'vector' or (vec == odd and (vec > fit or (hold == 'first' and odd > 1)"
+    .. " or (joined == 1 and odd > 1)))",
   -- rows of any length: 32 to 128 bytes of one in a thread; more threads for longer rows
   "hold ~= 'first' or (lanes >= threads and threads >= 128 and evict == 'streaming'"
     .. " and (vec == 1 or start == 'any' or (vec == fit and (odd == 1 or vec == odd))))",
@@ -772,13 +783,14 @@ end
 -- The blocks of a launch among which rows are shared that are few and long; 0: they are not.
 local function shared_by(k)
   local sms, list, _, reduced = k.device.sms, { 0 }, dims_of(k)
+  local long = kit.has(reduced, #k.dims) and LONG_ROW or LONG_COLUMN
   for _, extents in ipairs(k.steps and not k.ragged and k.sizes or {}) do
     local rows, many = 1, 1
     for d, extent in ipairs(extents) do
       rows = rows * (d <= #k.dims and not kit.has(reduced, d) and extent or 1)
       many = many * (d <= #k.dims and kit.has(reduced, d) and extent or 1)
     end
-    if many >= LEAST_SHARED and rows <= MOST_SHARED and #list == 1 then
+    if many > long and rows <= MOST_SHARED and #list == 1 then
       kit.append(list, 4 * sms, 2 * sms, 8 * sms, 16 * sms)
     end
   end

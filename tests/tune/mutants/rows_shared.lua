@@ -44,10 +44,10 @@ local mutants = {
   { "bound", both, lua, "at = at + grid *", "at = at + 1 *" },
   { "value", both, "rows.cu", "if (pass > $(step.pass)) {", "if (pass > $(step.pass) + 1) {" },
   -- elements that no block has, or several
-  { "index", both, "rows.cu", "mine_from - 1) / all_step + 1", "mine_from) / all_step" },
-  { "index", both, "rows.cu", "mine_from + (n_steps - 1) * all_step",
-    "mine_from + n_steps * all_step" },
-  { "index", both, "rows.cu", "kStep * (long long)share;", "kStep * (long long)(share + 1);" },
+  { "index", both, "rows.cu", "(n_chunks - share - 1) / shares + 1", "(n_chunks - share) / shares" },
+  { "index", both, "rows.cu", "share + (n_own - 1) * shares", "share + n_own * shares" },
+  { "index", both, "rows.cu", "+ kChunk - 1) / kChunk", ") / kChunk" },
+  { "index", both, "rows.cu", "(is_back ? -kChunk : kChunk)", "kChunk" },
   { "index", both, "rows.cu", "is_back = pass % 2 == 1;", "is_back = blockIdx.x % 2 == 1;" },
   -- what is held: read before it is there, or from another thread's place
   { "scope", "held", "rows.cu", "async_wait<0>();", "async_wait<1>();" },
