@@ -98,6 +98,12 @@ $(unroll)
       $(indices)
       $(load_there(held))
     }
+//%   if in_shared then
+  } else { // an empty row
+    for (int item = 0; item < kItems; item++) {
+      $(kit.each(held, "{at} = {};"))
+    }
+//%   end
   }
 //%   if in_shared then
   async_commit();

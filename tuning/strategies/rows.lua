@@ -449,8 +449,8 @@ local function share_out(k, c)
   p.kept, p.reduced = dims_of(k)
   p.columns = p.reduced[#p.reduced] ~= #k.dims
   -- the constraints are those of one choice of layouts
-  if p.columns and (p.odd or c.lanes > c.threads) then
-    return nil, "a block or a cluster has columns side by side"
+  if p.columns and (p.odd or p.first or p.in_shared or c.lanes > c.threads) then
+    return nil, "a block or a cluster has columns side by side, in registers"
   elseif not p.columns and (c.blocks and p.cluster or c.lanes > 32 and c.lanes < c.threads) then
     return nil, "a warp, the block or the whole cluster has a row"
   elseif c.grid > 0 and not p.columns and c.lanes ~= c.threads then
