@@ -18,28 +18,24 @@ $(g:head(bounds, cluster)) {
 //% if cluster then
   constexpr int kBlocks = $(cluster); // of a cluster, which have a $(line) together
 //% end
-//% if shared then
-  // Blocks share a $(line), and launches follow each other: what the blocks of one have found the next
-  // one combines. Every other launch goes backwards, from what the one before it has left in L2.
+//% if sequence then
+  // Blocks share a $(line), and launches follow each other: the next one combines what the blocks
+  // of one have found. Every other one goes backwards, from what the last one has left in L2.
   const bool is_back = pass % 2 == 1;
   const unsigned int block = is_back ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
   const unsigned int shares = gridDim.x / (unsigned int)($(n_tiles)), share = block % shares;
   const unsigned int tile = block / shares;
-//%   if updates then
-  if (pass == $(passes - 1) && share > 0) return; // one block updates what there is once a $(line)
-//%   end
+  $(updates)
 //% end
 //% if columns then
   constexpr int kSide = $(block_threads) / kLanes; // threads side by side along $(last)
-//%   if shared then
-  constexpr int kColumns = kSide$(vec > 1 and " * kVec" or ""); // of the block
-//%   end
+  $(columns_constant)
   const int lane = $(thread_number) / kSide;
   const long long $(index_name) = $(first_column);
 //% elseif cluster then
   const int lane = blockIdx.x % kBlocks * kThreads + threadIdx.x;
   const long long $(index_name) = blockIdx.x / kBlocks;
-//% elseif shared then
+//% elseif sequence then
   const int lane = threadIdx.x;
   const long long $(index_name) = tile;
 //% elseif chosen then
@@ -64,7 +60,7 @@ $(g:head(bounds, cluster)) {
   const int shift = $(shift);
   const $(place_type) n_span = n_elements + shift;
 //% end
-//% if shared then
+//% if sequence then
   // the blocks take chunks of it in turn
   constexpr int kChunk = kLanes * kItems$(along > 1 and " * kVec" or "");
   const unsigned int n_chunks = (unsigned int)(($(n_span) + kChunk - 1) / kChunk);
@@ -193,39 +189,24 @@ $(unroll)
   }
 //%     end
 //%   end
-//%   if step.mine and shared then
+//%   if step.mine and sequence then
   partial$(step.suffix) *const $(step.left) =
       reinterpret_cast<partial$(step.suffix) *>(workspace + $(step.left_at)) + $(left_place);
-  if (pass > $(step.pass)) { // what all its blocks have found
-//%     if columns then
-    for (unsigned int other = lane; other < shares; other += kLanes)
-#pragma unroll
-      for (int e = 0; e < kColumns / kSide; e++)
-        $(step.mine)[e] = combine($(step.mine)[e], $(step.left)[other * kColumns + e]);
-//%     else
-    for (unsigned int other = lane; other < shares; other += kLanes)
-      $(step.mine) = combine($(step.mine), $(step.left)[other]);
-//%     end
-  }
+  if (pass > $(step.pass)) // what all its blocks have found
+    for (unsigned int other = lane; other < shares; other += kLanes) {
+      $(step.gather)
+    }
 //%   end
 //%   if step.mine and columns then
   $(combine)($(step.mine));
 //%   elseif step.mine then
   $(step.mine) = $(combine)($(step.mine)$(combine_lanes));
 //%   end
-//%   if step.mine and shared then
+//%   if step.mine and sequence then
   if (pass == $(step.pass) && lane == 0) {
-//%     if columns then
-#pragma unroll
-    for (int e = 0; e < kColumns / kSide; e++)
-      $(step.left)[share * kColumns + e] = $(step.mine)[e];
-//%     else
-    $(step.left)[share] = $(step.mine);
-//%     end
+    $(step.leave)
   }
 //%   end
-//%   if step.ends then
-  if (pass == $(step.pass)) return;
-//%   end
+  $(step.done)
 //% end
 }

@@ -1,5 +1,5 @@
--- Rows that several blocks have, in a sequence of launches: two values of one launch, one that waits
--- for them, what there is once a row, updated in a launch of its own, and names of the kernel's.
+-- Rows that several blocks have, in a sequence of launches: two values of one launch, one that
+-- waits for them, what there is once a row, updated in a launch of its own, and the kernel's names.
 -- try: rows threads=256 lanes=256 vec=8 start=vector hold=none items=2 evict=none grid=1056
 -- try: rows threads=512 lanes=512 vec=8 start=vector hold=none items=1 evict=none grid=264
 local s = require "sectile"

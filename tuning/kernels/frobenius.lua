@@ -1,8 +1,8 @@
 -- A matrix divided by its Frobenius norm: one row of all elements, which no block holds.
 --
--- Blocks share it, in a sequence of two launches: each block leaves the sum of its elements' squares
--- in the workspace, and the blocks of the second launch add up what all have left, then divide. The
--- second one goes backwards, so that it begins with what the first one has left in L2.
+-- Blocks share it, in a sequence of two launches: each block leaves the sum of its squares in the
+-- workspace, and the blocks of the second launch add up what all have left, then divide. The second
+-- one goes backwards, so that it begins with what the first one has left in L2.
 local s = require "sectile"
 
 return s.kernel {

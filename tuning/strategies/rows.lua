@@ -221,7 +221,7 @@ local function plan_step(p, step)
   local g = p.g
   step.apart, step.inline = passing(p, step)
   step.anew = p.hold == "packed" and kit.each(p.held, "forget({name});") or ""
-  step.given = {}
+  step.given, step.done = {}, ""
   for _, op in ipairs(step.outputs) do
     kit.append(step.given, table.unpack(p.streams[op.number]))
     kit.append(step.given, p.flags[op.number])
@@ -264,20 +264,33 @@ local function plan_passes(p)
     end
   end
   -- other blocks read what one block will have updated
-  p.updates = kit.any(g.inputs, function(op)
+  local updates = kit.any(g.inputs, function(op)
     return op.old_of and not changes_any(g, op, p.reduced)
   end)
-  p.passes = last + 1 + (p.updates and 1 or 0)
+  p.passes = last + 1 + (updates and 1 or 0)
   for pass, step in pairs(ends) do
-    step.ends = pass < p.passes - 1
+    step.done = pass < p.passes - 1 and string.format("if (pass == %d) return;", pass) or ""
   end
+  p.updates = updates and string.format("if (pass == %d && share > 0) return; // one block updates "
+    .. "what there is once a %s", last + 1, p.line) or ""
+  p.columns_constant = "constexpr int kColumns = kSide" .. (p.vec > 1 and " * kVec" or "")
+    .. "; // of the block"
   p.row_stored = string.format("pass == %d && share == 0 && ", p.passes - 1)
 end
 
 -- Where the blocks of a row leave what a step has found of it.
 local function plan_partials(p, step, grid)
-  local at = p.workspace_bytes
-  step.left, step.left_at = p.g:name("left" .. step.suffix), at // 4
+  local at, mine, left = p.workspace_bytes, step.mine, p.g:name("left" .. step.suffix)
+  local each = "#pragma unroll\nfor (int e = 0; e < kColumns / kSide; e++)\n  "
+  step.left, step.left_at = left, at // 4
+  if p.columns then
+    step.gather = string.format("%s%s[e] = combine(%s[e], %s[other * kColumns + e]);", each, mine,
+      mine, left)
+    step.leave = string.format("%s%s[share * kColumns + e] = %s[e];", each, left, mine)
+  else
+    step.gather = string.format("%s = combine(%s, %s[other]);", mine, mine, left)
+    step.leave = string.format("%s[share] = %s;", left, mine)
+  end
   at = at + grid * (p.columns and p.side * p.vec or 1) * step.bytes
   p.workspace_bytes = (at + ALIGN - 1) // ALIGN * ALIGN
 end
@@ -315,7 +328,8 @@ local function take_streams(p)
   end
 end
 
--- Where in shared memory what is held lies: an array of each stream's vectors, threads side by side.
+-- Where in shared memory what is held lies: of each stream an array of vectors, a thread's next to
+-- that of the next one.
 local function plan_shared(p)
   if row_streams.any_updated(p.held) then
     return "what is updated in place is held in registers"
@@ -441,10 +455,11 @@ local function share_out(k, c)
   local blocks, single = c.blocks or math.max(c.lanes // c.threads, 1), c.vec == 1
   local p = {
     k = k, threads = c.threads, lanes = c.lanes * (c.blocks or 1), vec = c.vec, items = c.items,
-    shared = c.grid > 0, hold = c.hold, evict = c.grid > 0 and "streaming" or c.evict, cluster = blocks > 1 and blocks, first = c.hold == "first",
+    sequence = c.grid > 0, hold = c.hold, evict = c.grid > 0 and "streaming" or c.evict,
+    cluster = blocks > 1 and blocks, first = c.hold == "first",
     again = c.hold == "none" or k.ragged ~= nil, is_map = not k.steps, odd = c.start == "any",
     index = {}, values = {}, value_names = {}, element_names = {}, static_shared_bytes = 0,
-    row_stored = "", updates = false, in_shared = c.hold == "shared",
+    row_stored = "", columns_constant = "", in_shared = c.hold == "shared",
   }
   p.kept, p.reduced = dims_of(k)
   p.columns = p.reduced[#p.reduced] ~= #k.dims
@@ -468,7 +483,7 @@ end
 -- The template's names and texts for rows or columns.
 local function name_lines(p)
   local columns = p.columns
-  local block = p.shared and "tile" or p.cluster and "blockIdx.x / kBlocks" or "blockIdx.x"
+  local block = p.sequence and "tile" or p.cluster and "blockIdx.x / kBlocks" or "blockIdx.x"
   p.line, p.last = columns and "column" or "row", p.k.dims[#p.k.dims]
   p.index_name, p.exists = p.line .. "_index", "is_" .. p.line
   p.vec_doc = columns and "neighbouring columns that they have" or "elements of a vector"
@@ -522,6 +537,30 @@ local function plan_shares(p, tiles, blocks)
   return tiles * shares
 end
 
+-- The template's statements.
+local function set_texts(p)
+  p.load = function(list) return row_streams.loads(p, list) end
+  p.load_inside = function(list) return row_streams.loads_inside(p, list) end
+  p.load_there = function(list) return row_streams.loads_there(p, list) end
+  p.store = function(step) return row_streams.stores(p, step.outputs) end
+  p.any_updated = row_streams.any_updated
+  p.declare = function(list, value)
+    return kit.each(list, "{type} {name}{shape}" .. (value or "") .. ";")
+  end
+  p.combine = p.columns and (p.cluster and "combine_columns_cluster<kThreads, kSide, kBlocks>"
+    or "combine_columns<kThreads, kSide>")
+    or p.cluster and "combine_cluster<kThreads, kBlocks>"
+    or p.chosen and "combine_lanes<kThreads>" or "combine_row<kLanes>"
+  p.combine_lanes = p.chosen and ", lanes" or ""
+end
+
+-- The grid; of a sequence of launches with `blocks` blocks each.
+local function plan_grid(p, rows, blocks)
+  local tiles = kit.ceil_div(rows, p.columns and p.side * p.vec or math.max(p.side, 1))
+  p.grid = p.sequence and plan_shares(p, tiles, blocks)
+    or p.chosen and kit.ceil_div(rows * p.lanes_chosen, p.threads) or tiles * (p.cluster or 1)
+end
+
 local function plan(k, c)
   local p, reason = share_out(k, c)
   if not p then
@@ -556,7 +595,7 @@ local function plan(k, c)
   for _, step in ipairs(g.steps) do
     plan_step(p, step)
   end
-  if p.shared then
+  if p.sequence then
     plan_passes(p)
     if p.passes == 1 then
       return nil, "no step waits for what another one reduces"
@@ -566,23 +605,8 @@ local function plan(k, c)
   p.n_rows = g:text(rows)
   name_length(p, rows + 0 * k.extents[1], reduce.count(k, p.reduced) + 0 * k.extents[1])
   plan_row(p)
-  p.load = function(list) return row_streams.loads(p, list) end
-  p.load_inside = function(list) return row_streams.loads_inside(p, list) end
-  p.load_there = function(list) return row_streams.loads_there(p, list) end
-  p.store = function(step) return row_streams.stores(p, step.outputs) end
-  p.any_updated = row_streams.any_updated
-  p.declare = function(list, value)
-    return kit.each(list, "{type} {name}{shape}" .. (value or "") .. ";")
-  end
-  p.combine = p.columns and (p.cluster and "combine_columns_cluster<kThreads, kSide, kBlocks>"
-    or "combine_columns<kThreads, kSide>")
-    or p.cluster and "combine_cluster<kThreads, kBlocks>"
-    or p.chosen and "combine_lanes<kThreads>" or "combine_row<kLanes>"
-  p.combine_lanes = p.chosen and ", lanes" or ""
-  local n_rows_block = p.columns and p.side * p.vec or math.max(p.side, 1)
-  rows = rows + 0 * k.extents[1]
-  p.grid = p.shared and plan_shares(p, kit.ceil_div(rows, n_rows_block), c.grid) or p.chosen and kit.ceil_div(rows * p.lanes_chosen, p.threads)
-    or kit.ceil_div(rows, n_rows_block) * (p.cluster or 1)
+  set_texts(p)
+  plan_grid(p, rows + 0 * k.extents[1], c.grid)
   p.traffic, p.doc = traffic(p), doc_of(p)
   -- what elements are kept lies in predicates, of which ptxas would spill some to fit more blocks
   local fewer = p.first and c.threads < 1024
@@ -628,8 +652,9 @@ end
 -- What the constraints name. At the tuned sizes: rows (kept), the elements of one (many), and the
 -- widest vectors (fit). Of the operands that move along a row: the bytes of the widest record
 -- (widest), and of all inputs those that several steps read (held), also as values, of 4 bytes or
--- more each, index arrays of 8 (values). Whether rows run along several modes (joined). Whether elements of a row are kept, as those between
--- others are stored one by one from a vector, but side by side from single ones (keeps).
+-- more each, index arrays of 8 (values). Whether rows run along several modes (joined). Whether
+-- elements of a row are kept, as those between others are stored one by one from a vector, but side
+-- by side from single ones (keeps).
 local function facts(k)
   local g = generator(setmetatable({ words = {} }, { __index = k }), 32)
   local widest, held, values, odd = 1, 0, 0, 1
@@ -720,14 +745,16 @@ local ALONG = {
     .. " and (vec * items * widest <= 32 or (threads < 1024 and vec * items * widest <= 64)))",
   -- clusters of 2 to 8 blocks, for rows that the registers of one cannot hold
   "lanes <= threads or (cc >= 90 and lanes <= 8 * threads"
-    .. " and (hold == 'shared' or (hold == 'registers' and lanes <= 4096) or (hold == 'first' and threads == 512 and lanes >= 2048"
+    .. " and (hold == 'shared' or (hold == 'registers' and lanes <= 4096)"
+    .. " or (hold == 'first' and threads == 512 and lanes >= 2048"
     .. " and vec * items * held >= 64 and lanes * vec * items < 4 * many))"
     .. " and many * held > 131072 and threads >= 256)",
 }
 
 -- Columns: those that a block has side by side fill sectors of 32 bytes.
 local COLUMNS = {
-  "hold ~= 'first' and hold ~= 'shared'", "items <= 32 or items == 64", "vec == fit or 2 * vec == fit or 4 * vec == fit", "threads >= 128",
+  "hold ~= 'first' and hold ~= 'shared'", "items <= 32 or items == 64",
+  "vec == fit or 2 * vec == fit or 4 * vec == fit", "threads >= 128",
   "lanes <= threads",
   "threads // lanes * vec * widest >= 32 or threads // lanes * vec >= kept",
   "threads // lanes * vec * widest <= 256 or threads // lanes == 32 or lanes == 1",
@@ -808,7 +835,8 @@ local function axes(k)
       doc = "where rows start: on a whole vector, or anywhere, then the first one is shared" },
     { "hold", { "registers", "packed", "shared", "none", "first" }, key = "hold=",
       doc = "what several steps read: registers: held, as values too; packed: held as loaded; "
-        .. "shared: in shared memory; none: read again; first: what fits is held, by as many lanes as a row needs" },
+        .. "shared: in shared memory; none: read again; first: what fits is held, by as many lanes "
+        .. "as a row needs" },
     { "items", { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 20, 24, 28, 32, 40,
       48, 56, 64 },
       key = "items=", doc = "vectors of a row that a thread has at once" },

@@ -34,17 +34,18 @@ local both = { "rows", "columns" }
 local mutants = {
   -- a launch that does not wait for what it needs, or a sequence that ends too early
   { "carry", both, lua, "or math.max(current, ready)", "or current" },
-  { "carry", both, lua, 'p.passes = last + 1 + (p.updates and 1 or 0)', "p.passes = last + 1" },
+  { "carry", both, lua, 'p.passes = last + 1 + (updates and 1 or 0)', "p.passes = last + 1" },
   -- blocks that read what another one updates
-  { "carry", both, "rows.cu", "&& share > 0) return;", "&& share > gridDim.x) return;" },
+  { "carry", both, lua, "&& share > 0) return;", "&& share > gridDim.x) return;" },
   -- partials: of another row's blocks, not of all blocks, not of this one, on top of each other
   { "index", both, "rows.cu", "other < shares", "other < shares - 1" },
   { "index", "rows", lua, 'or "tile * shares"', 'or "tile"' },
   { "index", "columns", lua, '"tile * shares * kColumns', '"tile * kColumns' },
   { "bound", both, lua, "at = at + grid *", "at = at + 1 *" },
-  { "value", both, "rows.cu", "if (pass > $(step.pass)) {", "if (pass > $(step.pass) + 1) {" },
+  { "value", both, "rows.cu", "if (pass > $(step.pass))", "if (pass > $(step.pass) + 1)" },
   -- elements that no block has, or several
-  { "index", both, "rows.cu", "(n_chunks - share - 1) / shares + 1", "(n_chunks - share) / shares" },
+  { "index", both, "rows.cu", "(n_chunks - share - 1) / shares + 1",
+    "(n_chunks - share) / shares" },
   { "index", both, "rows.cu", "share + (n_own - 1) * shares", "share + n_own * shares" },
   { "index", both, "rows.cu", "+ kChunk - 1) / kChunk", ") / kChunk" },
   { "index", both, "rows.cu", "(is_back ? -kChunk : kChunk)", "kChunk" },
