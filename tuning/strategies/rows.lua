@@ -523,8 +523,10 @@ end
 -- has a step of its loop.
 local function plan_shares(p, tiles, blocks)
   local step = p.lanes * p.items * p.along
-  local shares = reduce.shares(tiles, blocks, reduce.count(p.k, p.reduced) + 0 * tiles, step)
+  local many = reduce.count(p.k, p.reduced) + 0 * tiles
+  local shares = reduce.shares(tiles, blocks, many, step)
   p.g:require(tiles:le(blocks))
+  p.g:require(many:le(step << 31)) -- chunks are counted in 32 bits
   p.n_tiles, p.grid_tiles = p.g:text(tiles), { shares, tiles }
   p.left_place = p.columns and "tile * shares * kColumns + threadIdx.x % kSide"
     .. (p.vec > 1 and " * kVec" or "") or "tile * shares"
@@ -559,6 +561,9 @@ local function plan_grid(p, rows, blocks)
   local tiles = kit.ceil_div(rows, p.columns and p.side * p.vec or math.max(p.side, 1))
   p.grid = p.sequence and plan_shares(p, tiles, blocks)
     or p.chosen and kit.ceil_div(rows * p.lanes_chosen, p.threads) or tiles * (p.cluster or 1)
+  if p.cluster then
+    p.grid_tiles = { p.cluster + 0 * tiles, tiles }
+  end
 end
 
 local function plan(k, c)
