@@ -55,6 +55,7 @@ $(g:head(bounds, cluster)) {
   $(kept_indices)
   $(range)
   const $(place_type) n_elements = $(n_elements);
+  $(divisors)
 //% if odd then
   // vectors begin at an aligned element, so the first one may hold the end of another row
   const int shift = $(shift);

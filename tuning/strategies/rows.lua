@@ -411,6 +411,25 @@ local function parts(p, step, place)
   return { all, rest }
 end
 
+-- Indices along several modes at a place of a row, without a division for each: what the modes but
+-- the slowest are divided by, and the indices.
+local function split_places(p)
+  local g, divisors, rests, last = p.g, {}, {}, {}
+  local text = "(unsigned int)flat_index"
+  for n = #p.reduced, 2, -1 do
+    local d = p.reduced[n]
+    local by, at = g:name("by_" .. p.k.dims[d]), g:name("at_" .. p.k.dims[d])
+    table.insert(divisors, string.format(
+      "const divisor %s = divide_by((unsigned int)max(%s, 1ll));", by, g:text(p.k.extents[d])))
+    table.insert(rests, at)
+    table.insert(last, 1, string.format("const long long %s = %s;", p.index[d], at))
+    text = string.format("split(%s, %s, %s)", text, by, at)
+  end
+  g:require((reduce.count(p.k, p.reduced) + 0 * p.k.extents[1]):lt(1 << 31))
+  return kit.concat(divisors), kit.concat { "unsigned int " .. table.concat(rests, ", ") .. ";",
+    string.format("const long long %s = %s;", p.index[p.reduced[1]], text), kit.concat(last) }
+end
+
 -- How the elements of a row are counted, and the template's texts for it.
 local function plan_row(p)
   local g = p.g
@@ -446,6 +465,9 @@ local function plan_row(p)
   p.steady_guard = kit.any(g.steps, function(step) return step.per_row end) and p.exists
     or "n_elements > 0"
   p.indices = p.place == "flat_index" and walk.element("flat_index") or ""
+  if #p.reduced > 1 and (p.sequence or p.in_shared) then
+    p.divisors, p.indices = split_places(p)
+  end
   p.kept_indices = reduce.unravel(g, p.index, p.kept, p.index_name)
 end
 
@@ -459,7 +481,7 @@ local function share_out(k, c)
     cluster = blocks > 1 and blocks, first = c.hold == "first",
     again = c.hold == "none" or k.ragged ~= nil, is_map = not k.steps, odd = c.start == "any",
     index = {}, values = {}, value_names = {}, element_names = {}, static_shared_bytes = 0,
-    row_stored = "", columns_constant = "", in_shared = c.hold == "shared",
+    row_stored = "", columns_constant = "", divisors = "", in_shared = c.hold == "shared",
   }
   p.kept, p.reduced = dims_of(k)
   p.columns = p.reduced[#p.reduced] ~= #k.dims
