@@ -292,6 +292,16 @@ static int64_t get_workspace(lua_State *L, int t) {
   return get_number(L, t, "workspace_bytes", 0, MAX_BYTES);
 }
 
+/* Launches of a sequence, which leave each other something in the workspace. */
+static int get_passes(lua_State *L, int t, const sct_kernel_code *code) {
+  const int passes = (int)get_number(L, t, "passes", 2, SCT_MAX_PASSES);
+  if (passes > 0 && code->workspace_bytes == 0) {
+    luaL_error(L, "a plan with 'passes' has 'workspace_bytes': without them no launch of a "
+                  "sequence finds what the one before it left");
+  }
+  return passes;
+}
+
 static const char *get_text(lua_State *L, int t, const char *name, sct_arena *arena) {
   lua_getfield(L, t, name);
   if (!lua_isnil(L, -1) && !lua_isstring(L, -1)) {
@@ -396,9 +406,9 @@ static bool is_read(const sct_sandbox *sb, const char *name) {
 /* A field that neither the program nor the template reads, nor another script, is a mistake. */
 static void check_fields(lua_State *L, render_job *job, int plan) {
   static const char *const texts[] = {
-      "kernel",     "threads", "requires",        "align",    "grid",
-      "grid_tiles", "doc",     "shared_bytes",    "traffic",  "static_shared_bytes",
-      "rounds",     "windows", "workspace_bytes", "exclusive"};
+      "kernel",     "threads", "requires",        "align",     "grid",
+      "grid_tiles", "doc",     "shared_bytes",    "traffic",   "static_shared_bytes",
+      "rounds",     "windows", "workspace_bytes", "exclusive", "passes"};
   const sct_names legal = SCT_NAMES(texts, SCT_COUNT(texts));
   lua_getfield(L, plan, "overridden");
   if (lua_isstring(L, -1)) {
@@ -504,6 +514,7 @@ static void read_plan(lua_State *L, render_job *job, int plan) {
   code->shared_bytes = get_number(L, plan, "shared_bytes", 0, MAX_BYTES);
   code->static_shared_bytes = get_number(L, plan, "static_shared_bytes", 0, MAX_BYTES);
   code->workspace_bytes = get_workspace(L, plan);
+  code->passes = get_passes(L, plan, code);
   if (!code->kernel || !sct_is_identifier(code->kernel) || code->threads < 1 ||
       code->grid == SCT_EXPR_NONE) {
     luaL_error(L, "a plan has kernel (a name), threads (1 to 1024) and grid");

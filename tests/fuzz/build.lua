@@ -386,8 +386,8 @@ function families.steps(r)
     spec.over, spec.kept = spec.dims, {}
   end
   spec.small = r:chance(40)
-  -- few rows, which only the registers of a cluster hold
-  spec.long = #spec.dims == 2 and spec.over[1] == spec.dims[2] and r:chance(25)
+  -- few rows, which only a cluster holds, or several blocks share; or such columns
+  spec.long = #spec.dims == 2 and #spec.over == 1 and r:chance(25)
   local record = r:chance(80) and bare(r, list) or input_record(r, r:int(1, 3), list)
   local order = r:chance(10) and r:shuffled(spec.dims) or spec.dims
   layouts.choose(r, add_input(spec, record, along_all(r, order, r:chance(10) and places.any)), 6)

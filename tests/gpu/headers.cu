@@ -533,6 +533,24 @@ template <class L> void run_columns(const char *name, bool half, L launch) {
       launch, near);
 }
 
+// All elements are one row, which blocks share; 1 where there would be no norm.
+template <class L> void run_frobenius(const char *name, L launch) {
+  Near near;
+  near.share = 2e-4f;
+  run_2d(
+      name, 4, 4097,
+      [&](long long rows, long long cols, std::vector<Bytes> &in, Bytes &want) {
+        std::vector<float> x = small_values(rows * cols, 51);
+        if (!x.empty()) x[0] = 1.0f;
+        double square = 0;
+        for (const float value : x) square += (double)value * value;
+        in = {floats_as(x, false)};
+        for (float &value : x) value = (float)(value / sqrt(square));
+        want = floats_as(x, false);
+      },
+      launch, near);
+}
+
 // x and a residual, which are updated in place and lie one after the other where the output does.
 template <class L> void run_added_norm(const char *name, bool half, L launch) {
   Near near;
@@ -1594,6 +1612,14 @@ CASE(add_rms_norm) {
 CASE(add_rms_norm_bf16) {
   run_added_norm("add_rms_norm_bf16", true, [](Any gamma, Any x, Any residual, long long rows, long long cols) {
     return add_rms_norm_bf16(gamma, x, residual, kEps, rows, cols, stream);
+  });
+}
+#endif
+
+#ifdef KERNEL_frobenius
+CASE(frobenius) {
+  run_frobenius("frobenius", [](const std::vector<Any> &in, Any out, long long rows, long long cols) {
+    return frobenius(in[0], out, rows, cols, workspace(frobenius_workspace_bytes()), stream);
   });
 }
 #endif

@@ -93,7 +93,7 @@ local mutants = {
   -- all blocks take the same part of the row
   { "index", "cluster", "rows.cu", "blockIdx.x % kBlocks * kThreads +", "" },
   -- what there is once a row, of half the rows
-  { "bound", "part", "rows.cu", "if (lane == 0) {", "if (threadIdx.x == 0) {" },
+  { "bound", "part", "rows.cu", "$(row_stored)lane == 0) {", "$(row_stored)threadIdx.x == 0) {" },
 
   -- rows of any length: lanes of other rows, and warps; a missing barrier
   { "bound", "first", reduce, "distance < lanes)", "distance <= lanes)" },
