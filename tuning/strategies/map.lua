@@ -130,6 +130,7 @@ end
 -- The address of a vector by its number, where an operand follows the index space without gaps.
 local function flat_address(p, op, path)
   local flat = (path == "vector" or path == "item" and p.vec == 1) and p.side > 1 and not p.across
+    and not p.march
   local first = flat and across.runs(p.k, op)
   return first and not has_tails(p) and string.format("&%s[vector%s%s]", op.pointer, p.times_vec,
     first > 0 and string.format(" + %d", first // op.record.bytes) or "")
@@ -272,11 +273,16 @@ end
 local function count_modes(p)
   local k, g = p.k, p.g
   local side, extent, unit = p.side, k.extents[p.side], p.across and 1 or p.unit
+  local steps = p.inside == 1 and "kVec" or "kAlong"
+  p.times_unit = unit > 1 and " * " .. steps or ""
+  local here = unit > 1 and "(long long)here" .. p.times_unit or "here"
   p.modes, p.inner, p.index_text = {}, {}, {}
   p.last, p.elements, p.vectors = k.dims[#k.dims], kit.product(k.extents), 1
   p.inside_modes = table.concat(k.dims, ", ", math.min(side + 1, #k.dims))
   for d = 1, side do
-    local n = d == side and kit.ceil_div(extent, unit) or k.extents[d]
+    local marches = p.march and d == side - 1
+    local n = d == side and kit.ceil_div(extent, unit)
+      or marches and kit.ceil_div(k.extents[d], p.items) or k.extents[d]
     p.vectors, p.modes[d] = p.vectors * n, k.dims[d]
     p.index_text[d] = side > 1 and "at." .. k.dims[d] or g:name(k.dims[d])
     if d > 1 then
@@ -286,12 +292,10 @@ local function count_modes(p)
         extent = kit.const_of(n) or "(unsigned int)" .. g:text(n, nil, true),
         count = g:name("count_" .. k.dims[d]), first = g:name("first_" .. k.dims[d]),
         by = not is_power_of_two(kit.const_of(n)) and g:name("by_" .. k.dims[d]),
+        value = marches and "(long long)here * kItems + item" or d == side and here or "here",
       })
     end
   end
-  local steps = p.inside == 1 and "kVec" or "kAlong"
-  p.times_unit = unit > 1 and " * " .. steps or ""
-  p.here_text = unit > 1 and "(long long)here" .. p.times_unit or "here"
   p.left_along = g:text(extent - cuda.var(p.index_text[side]))
   p.left = g:text((extent - cuda.var(p.index_text[side])) * p.inside)
   p.vectors_text = g:text(p.vectors)
@@ -313,6 +317,12 @@ local function see_tails(p)
       and string.format("(first + kTile)%s <= %s", p.across and p.times_vec or p.times_unit,
         g:text(extent))
       or string.format("%s && %s == 0", p.is_whole, g:text(extent % p.unit, nil, true))
+  end
+  if p.march then
+    local rows = p.k.extents[p.side - 1]
+    p.beyond = string.format("(vector >= vectors || indices[item].%s >= %s)",
+      p.k.dims[p.side - 1], g:text(rows))
+    p.is_whole = string.format("%s && %s == 0", p.is_whole, g:text(rows % p.items, nil, true))
   end
 end
 
@@ -477,7 +487,7 @@ local function estimate(p)
       entry.width = math.min(entry.width, x.word)
     end
     if per_warp > 0 then
-      entry.sectors = kit.ceil_div(p.vectors * per_warp, 32)
+      entry.sectors = kit.ceil_div(p.vectors * (p.march and p.items or 1) * per_warp, 32)
     end
     list[#list + 1] = entry
   end
@@ -495,7 +505,27 @@ local function view_of(k, c)
   return records.flattened(k) or k
 end
 
-local DOC = "Each thread moves %d vector%s of %d neighbouring element%s%s."
+local DOC = "Each thread moves %d vector%s of %d neighbouring element%s%s%s."
+
+-- Do places cost more than what is moved there: three modes or more, inputs along the last one, and
+-- at some tuned size an array of which no more than 4 bytes move at a time, wherever vectors lie?
+local function has_dear_places(k)
+  local last = #k.dims
+  local function runs(op)
+    return op.record.bare and strides.fixed(k, op, 1, last) == op.record.bytes
+  end
+  local function starts_anywhere(op, given)
+    return runs(op) and kit.any(k.dims, function(_, d)
+      local step = d < last and strides.step(k, op, 1, d)
+      return step and E.eval(step + 0, given) % 8 ~= 0
+    end)
+  end
+  return last > 2 and across.bytes(k) == 0
+    and kit.any(k.operands, function(op) return not op.is_output and runs(op) end)
+    and kit.any(k.given, function(given)
+      return kit.any(k.operands, function(op) return starts_anywhere(op, given) end)
+    end)
+end
 
 local function plan(k, c)
   if k.device.cc < 80 and (c.evict == "loads" or c.evict == "stores") then
@@ -512,6 +542,7 @@ local function plan(k, c)
     around = c.load == "around", across = c.rows == "across",
     team = warps and "kTeam" or "kThreads", teams = warps and "kThreads / kTeam * " or "",
     times_vec = c.vec * (c.unroll or 1) > 1 and " * kVec" or "",
+    march = c.march == "rows" and c.items > 1, beyond = "vector >= vectors",
     counted_text = string.format(c.rows == "across" and "(item * %s + rank) * kVec"
       or "item * %s + rank", warps and "kTeam" or "kThreads"),
     sync = warps and "__syncwarp();" or "__syncthreads();", threads_tile = c.threads * c.items,
@@ -521,13 +552,24 @@ local function plan(k, c)
     store_name = cuda.STORES[c.evict], stored = {}, stored_in_part = {},
     next_loads = across.next_loads,
   }
+  p.vector_text = string.format("item * %s + rank", p.team)
+  p.tile_text = (warps and "kTeam" or "kThreads") .. " * kItems; // vectors of a tile"
+  if p.march then
+    p.vector_text, p.counted_text = "rank", "rank"
+    p.tile_text = "kThreads; // columns of kItems vectors in a tile"
+  end
   local good, reason = choose_side(p, c)
+  if good and p.march and (p.side < 3 or p.inside > 1 or p.across) then
+    good, reason = nil, "a thread's vectors lie in neighbouring rows where each is a row's"
+  end
   if good then
     count_modes(p)
     good, reason = move_operands(p, c)
   end
   if not good then
     return nil, reason
+  elseif p.march and p.tiles[1] then
+    return nil, "tiles in shared memory have whole rows"
   elseif overflows(p) then
     return nil, "a thread would hold more than its registers take"
   end
@@ -538,8 +580,9 @@ local function plan(k, c)
   p.compute, p.traffic = compute(p), estimate(p)
   write_rounds(p)
   p.doc = string.format(DOC, c.items, c.items > 1 and "s" or "", p.vec, p.vec > 1 and "s" or "",
+    p.march and ", in neighbouring rows" or "",
     p.tiles[1] and "; " .. p.tiles[1].all .. " go through shared memory unchanged" or "")
-  local tile = (warps and 32 or c.threads) * c.items
+  local tile = (warps and 32 or c.threads) * (p.march and 1 or c.items)
   p.grid = kit.ceil_div(p.vectors, tile * (warps and c.threads // 32 or 1))
   return g:plan(p)
 end
@@ -580,6 +623,9 @@ local function axes(k)
     end
   end
   list[#list + 1] = across.axis(k, unroll)
+  list[#list + 1] = has_dear_places(records.flattened(k) or k) and { "march", { "row", "rows" },
+    key = "march=", when = "items > 1",
+    doc = "a thread's vectors: a block's threads apart along rows, or in neighbouring rows" } or nil
   if #staged > 0 then
     list[#list + 1] = { "team", { "block", "warp" }, key = "team=",
       when = table.concat(staged, " or "),
