@@ -95,6 +95,7 @@ $(g:head(threads)) {
       indices[item].$(m.dim) = $(m.value);
 //%   end
       indices[item].$(modes[1]) = outer + counted;
+      $(shift_back)
     }
 
 //% end
@@ -172,7 +173,7 @@ $(g:head(threads)) {
 //% end
       $(kit.each(stored, "{leave}"))
 //% if #stored_in_part > 0 then
-      if (whole || kVec <= $(left)) {
+      if ($(full)) {
         $(kit.each(stored_in_part, "{store}"))
       } else {
         $(kit.each(stored_in_part, "{store_some}"))
