@@ -166,6 +166,13 @@ function families.permute(r)
     along_all(r, to, r:chance(12) and places.distinct))
   layouts.set(r, o, r:weighted { { "row_major", 75 }, { "col_major", 15 }, { "pitched", 5 },
     { "strided", 5 } })
+  for _, add in ipairs { add_output, add_input } do -- both orders at once
+    if r:chance(30) then
+      local order = r:chance(80) and r:pick { from, to } or r:shuffled(spec.dims)
+      layouts.set(r, add(spec, types.bare(r:chance(50) and t or r:pick(types.list)),
+        along_all(r, order)), r:weighted { { "row_major", 90 }, { "col_major", 10 } })
+    end
+  end
   maybe_broadcast(r, spec, 20)
   spec.body_kind = r:weighted { { "moves", 60 }, { "alike", 20 }, { "mixed", 20 } }
   return spec
