@@ -26,8 +26,9 @@ local function word_of(p, op, f, offset)
 end
 
 -- Text that loads field `f` of `op`, or its whole value, from `offset`.
-local function load_text(p, op, f, offset)
-  local word, with = word_of(p, op, f, offset), binding(p)
+local function load_text(p, op, f, offset, with)
+  local word = word_of(p, op, f, offset)
+  with = with or binding(p)
   return word and cuda.load(cuda.load_name(op), p.g:type(op, f), word,
     p.g:address(op, f, with, offset)) or p.g:place(op, f, with, offset)
 end
@@ -38,16 +39,40 @@ local function value_name(p, name)
   return p.values[name]
 end
 
+-- Declares what the elements of a window of `op` become.
+local function declare_window(p, op, read, name)
+  local g, with, loops, by_dim = p.g, binding(p), {}, {}
+  for _, loop in ipairs(read.loops) do
+    by_dim[loop.d] = { name = g:name("at_" .. loop.d), count = loop.count }
+    kit.append(with, loop.index, cuda.var(by_dim[loop.d].name))
+  end
+  for d, inside in ipairs(read.inside_each) do
+    loops[#loops + 1] = by_dim[d]
+    loops[#loops + 1] = op.border == "skip" and inside and { inside = g:text(inside, with) } or nil
+  end
+  local value = load_text(p, op, 1, read.offset, with)
+  if read.inside and op.border ~= "skip" then
+    value = string.format("(%s ? %s : %s)", g:text(read.inside, with), value,
+      window.outside(op, 1, read))
+  end
+  return string.format("const %s %s = %s;", window.type(g, op, read), name,
+    window.text(g, op, read, loops, value, with))
+end
+
 -- Declares the value of `op` at one of the places where the body reads it.
 local function declare_read(p, op, read)
   local g, name, fields = p.g, value_name(p, read.name), op.record.fields
+  if read.how then
+    return declare_window(p, op, read, name)
+  end
   local inside = read.inside and g:text(read.inside, binding(p)) .. " ? "
   local function loaded(f, zero)
     local text = load_text(p, op, f, read.offset)
     return inside and inside .. text .. " : " .. zero or text
   end
   if op.record.bare then
-    return "const " .. g:type(op) .. " " .. name .. " = " .. loaded(1, kit.zero(fields[1])) .. ";"
+    return "const " .. g:type(op) .. " " .. name .. " = "
+      .. loaded(1, inside and window.outside(op, 1, read)) .. ";"
   elseif op.style == "record" then
     return "const " .. g:type(op) .. " " .. name .. " = " .. loaded(nil, g:type(op) .. "()") .. ";"
   end
