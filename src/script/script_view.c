@@ -515,7 +515,7 @@ static void push_view_key(lua_State *L, const sct_spec *spec, const int *layout,
     luaL_addchar(&b, sizes[size] ? '+' : '-');
   }
   luaL_addstring(&b, kind->splits);
-  luaL_addstring(&b, kind->taps ? " taps" : "");
+  luaL_addstring(&b, kind->taps ? kind->taps : "");
   luaL_addstring(&b, kind->fast ? " fast" : "");
   luaL_pushresult(&b);
 }
@@ -534,7 +534,7 @@ void sct_script_push_view(lua_State *L, sct_script *script, const int *layout,
     lua_getfield(L, -1, "view");
     push_user_view(L, script, layout, kind->fast, sizes);
     lua_pushstring(L, kind->splits);
-    lua_pushboolean(L, kind->taps);
+    lua_pushstring(L, kind->taps);
     push_view_key(L, script->spec, layout, kind, sizes);
     lua_call(L, 4, 1);
   }

@@ -70,10 +70,15 @@ local function new_name(s, name)
   return name
 end
 
+-- The places beside its own that an operand stands for, or is read at.
+local function taps_of(op)
+  return op.gather and { op.gather } or op.taps
+end
+
 -- Modes that taps move along: adjacent places differ by one along them.
 local function tapped(k, d)
   return kit.any(k.operands, function(op)
-    return kit.any(op.taps, function(tap)
+    return kit.any(taps_of(op), function(tap)
       return kit.any(tap.delta, function(delta, n)
         return (delta ~= 0 or tap.count and tap.count[n] > 1) and E.mentions(op.at[n], k.index[d])
       end)
@@ -497,7 +502,7 @@ local function drop_array_dims(view, one, op)
   local lists, put, kept, dropped = { at = {}, index = {}, extent = {}, leaves = {} }, {}, {}, {}
   for d, at in ipairs(one.at) do
     local still = kit.const_of(op.at[d]) or kit.const_of(at) ~= 0 or op.leaves and op.leaves[d]
-    for _, tap in ipairs(op.taps) do
+    for _, tap in ipairs(taps_of(op)) do
       still = still or tap.delta[d] ~= 0 or tap.count and tap.count[d] > 1
     end
     table.insert(still and kept or dropped, d)
@@ -514,22 +519,24 @@ local function drop_array_dims(view, one, op)
     lists.leaves[n] = op.leaves and op.leaves[d]
   end
   one.leaves = op.leaves and lists.leaves
-  one.at, one.index, one.extent, one.element, one.taps = lists.at, lists.index, lists.extent, {}, {}
+  one.at, one.index, one.extent, one.element = lists.at, lists.index, lists.extent, {}
   for f, e in ipairs(op.element) do
     one.element[f] = E.subst(e, put)
   end
-  for n, tap in ipairs(op.taps) do
-    one.taps[n] = { name = tap.name, how = tap.how }
+  local taps = kit.map(taps_of(op), function(tap)
+    local same = { name = tap.name, how = tap.how }
     for _, list in ipairs { "delta", "count", "step" } do
-      one.taps[n][list] = tap[list] and kit.map(kept, function(d) return tap[list][d] end)
+      same[list] = tap[list] and kit.map(kept, function(d) return tap[list][d] end)
     end
-  end
+    return same
+  end)
+  one.taps, one.gather = op.gather and {} or taps, op.gather and taps[1]
 end
 
 local function operand_of(view, all)
   local one = kit.copy(all.op)
   one.offset, one.at = all.offset, all.at
-  if #all.op.taps > 0 or all.op.leaves then
+  if #taps_of(all.op) > 0 or all.op.leaves then
     drop_array_dims(view, one, all.op)
   end
   return one
@@ -673,6 +680,31 @@ local function set_taps_apart(k)
   end
 end
 
+-- Everything that an array is read at as a further input, whose `gather` says where that lies: its
+-- value is loaded element by element, as the border says, or becomes of a window.
+local function gather_taps(k)
+  for _, op in ipairs { table.unpack(k.operands) } do
+    local list, array = op.taps, kit.copy(op)
+    local hidden = kit.any(list, function(tap) return tap.name == op.name end)
+    local own = (#list > 0 or op.leaves) and not hidden and is_named(k, op.name)
+    local is_taken = false
+    op.taps, array.taps = {}, {}
+    list = own and kit.append({ { name = op.name, delta = kit.map(op.at, function() return 0 end) } },
+      table.unpack(list)) or list
+    for _, tap in ipairs(list) do
+      if is_named(k, tap.name) then
+        local one = is_taken and kit.copy(array) or op
+        one.name, one.gather, one.array_name = tap.name, tap, array.name
+        if is_taken then
+          one.tap_of, one.number = op.number, #k.operands + 1
+          k.operands[one.number] = one
+        end
+        is_taken = true
+      end
+    end
+  end
+end
+
 local known = {}
 
 -- A copy for one candidate: strategies add to it.
@@ -692,17 +724,23 @@ end
 --- The kernel over canonical modes.
 ---@param k sectile.View over the user's dimensions
 ---@param splits "none"|"merging"|"all"
----@param with_taps boolean taps stay with their arrays where they could be further inputs
+---@param taps "together"|"apart"? taps stay with their arrays; or all are further inputs; else they
+--- are where elements share no neighbours, without borders and windows
 ---@param key string what modes.known() finds it by
 ---@return sectile.View
-function modes.view(k, splits, with_taps, key)
+function modes.view(k, splits, taps, key)
   local refused, s = {}
   with_extents(k)
   add_old_values(k)
-  if not with_taps then
+  if taps ~= "together" then
     set_taps_apart(k)
   end
-  k.has_taps = kit.any(k.operands, function(op) return #op.taps > 0 or op.leaves end)
+  if taps == "apart" then
+    gather_taps(k)
+  end
+  k.has_taps = kit.any(k.operands, function(op)
+    return #op.taps > 0 or op.leaves and not op.gather
+  end)
   repeat
     s = start(k, refused)
     if splits ~= "none" then

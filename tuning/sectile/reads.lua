@@ -176,6 +176,12 @@ function reads.of(op, body, names)
     end
     list[#list + 1] = read
   end
+  if op.gather then
+    if reads.named(body, op.name) then
+      add(op.gather, op.used)
+    end
+    return list
+  end
   local hidden = kit.any(op.taps, function(tap) return tap.name == op.name end)
   if op.leaves and not hidden and (#op.taps == 0 or reads.named(body, op.name)) then
     add({ name = op.name, delta = kit.map(op.at, function() return 0 end) }, op.used)

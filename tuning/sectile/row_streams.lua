@@ -29,10 +29,14 @@ local function load_text(p, x)
   local to = each and x.value or x.at
   local held = first and (each and first.value or first.at)
   local streaming = p.evict == "streaming" and not x.steady and (x.held or p.is_map) and not first
-  local word, shorter = p.g:single(x.op, x.f)
+  local word, shorter = p.g:single(x.op, x.f, x.read and x.read.offset)
   word = x.word or shorter or (streaming and word)
-  local address = p.g:address(x.op, x.f, row_streams.binding(p, each))
-  local text = cuda.load(cuda.load_name(x.op, streaming and "load_streaming"),
+  local with = row_streams.binding(p, each)
+  local address = not x.read and p.g:address(x.op, x.f, with)
+  local text = x.read and window.value(p.g, x.op, x.f, x.read, with, function(bound)
+    return cuda.load(cuda.load_name(x.op), p.g:type(x.op, x.f), shorter,
+      p.g:address(x.op, x.f, bound, x.read.offset))
+  end, true) or cuda.load(cuda.load_name(x.op, streaming and "load_streaming"),
     each and x.element or x.type, word, address)
   if not p.odd or not x.many then
     return string.format("%s = %s;", to, held and "first > 0 ? " .. text .. " : " .. held or text)

@@ -407,6 +407,7 @@ local function add_reads(array, options, what, place)
   if array.border_value then
     check_border_value(array, what, place)
   end
+  array.leaves_out = first and not array.border_value and not array.border -- by default
   array.border = array.border_value and "value" or array.border or first or nil
   if #array.taps == 0 and array.border == "skip" then
     check.fail_key(place, "border", "%s: only windows leave out what lies outside; read alone, an "
@@ -551,6 +552,12 @@ local function set_windows(array, kernel_dims)
   array.at = array.at or kit.map(array.dims, function(_, d)
     return stride[d] == 1 and index_of(d) or ("%d * %s"):format(stride[d], index_of(d))
   end)
+  local fits = not array.extents and not kit.any(array.dims, function(dim, d)
+    return first.delta[d] ~= 0 or not kit.has(kernel_dims, dim)
+  end)
+  if fits and array.leaves_out and #array.taps == 1 then
+    array.border = nil -- as many elements as the windows have
+  end
   array.extents = array.extents or kit.map(array.dims, function(dim, d)
     if not kit.has(kernel_dims, dim) then
       return dim

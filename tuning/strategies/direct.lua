@@ -39,49 +39,20 @@ local function value_name(p, name)
   return p.values[name]
 end
 
--- Declares what the elements of a window of `op` become.
-local function declare_window(p, op, read, name)
-  local g, with, loops, by_dim = p.g, binding(p), {}, {}
-  for _, loop in ipairs(read.loops) do
-    by_dim[loop.d] = { name = g:name("at_" .. loop.d), count = loop.count }
-    kit.append(with, loop.index, cuda.var(by_dim[loop.d].name))
-  end
-  for d, inside in ipairs(read.inside_each) do
-    loops[#loops + 1] = by_dim[d]
-    loops[#loops + 1] = op.border == "skip" and inside and { inside = g:text(inside, with) } or nil
-  end
-  local value = load_text(p, op, 1, read.offset, with)
-  if read.inside and op.border ~= "skip" then
-    value = string.format("(%s ? %s : %s)", g:text(read.inside, with), value,
-      window.outside(op, 1, read))
-  end
-  return string.format("const %s %s = %s;", window.type(g, op, read), name,
-    window.text(g, op, read, loops, value, with))
-end
-
 -- Declares the value of `op` at one of the places where the body reads it.
 local function declare_read(p, op, read)
   local g, name, fields = p.g, value_name(p, read.name), op.record.fields
-  if read.how then
-    return declare_window(p, op, read, name)
+  local function value(f)
+    return window.value(g, op, f, read, binding(p), function(with)
+      return load_text(p, op, f, read.offset, with)
+    end)
   end
-  local inside = read.inside and g:text(read.inside, binding(p)) .. " ? "
-  local function loaded(f, zero)
-    local text = load_text(p, op, f, read.offset)
-    return inside and inside .. text .. " : " .. zero or text
+  if op.record.bare or op.style == "record" then
+    return string.format("const %s %s = %s;", window.type(g, op, read), name,
+      value(op.record.bare and 1 or nil))
   end
-  if op.record.bare then
-    return "const " .. g:type(op) .. " " .. name .. " = "
-      .. loaded(1, inside and window.outside(op, 1, read)) .. ";"
-  elseif op.style == "record" then
-    return "const " .. g:type(op) .. " " .. name .. " = " .. loaded(nil, g:type(op) .. "()") .. ";"
-  end
-  local lines = { g:type(op) .. " " .. name .. ";" }
-  for _, f in ipairs(read.used) do
-    local value = loaded(f, kit.zero(fields[f]))
-    lines[#lines + 1] = kit.member(name, fields[f]) .. " = " .. value .. ";"
-  end
-  return kit.concat(lines)
+  return kit.concat { string.format("%s %s;", g:type(op), name), table.unpack(kit.map(read.used,
+    function(f) return string.format("%s = %s;", kit.member(name, fields[f]), value(f)) end)) }
 end
 
 local function declare_index(p, op)

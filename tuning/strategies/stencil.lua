@@ -460,7 +460,7 @@ return {
   taps = true,
   axes = {
     { "halo", { "registers", "shared" }, key = "halo=", doc = "where what taps reach is kept" },
-    { "threads", { 256, 128, 512, 64 }, key = "threads=", doc = "threads a block" },
+    { "threads", { 256, 128, 512, 64, 32 }, key = "threads=", doc = "threads a block" },
     { "lanes", { 32, 64, 128, 256, 512 }, key = "lanes=", doc = "threads next to each other along "
       .. "the fastest dimension" },
     { "vec", { 1, 2, 4, 8, 16 }, key = "vec=", doc = "neighbours a thread computes at once" },
