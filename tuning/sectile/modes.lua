@@ -689,8 +689,8 @@ local function gather_taps(k)
     local own = (#list > 0 or op.leaves) and not hidden and is_named(k, op.name)
     local is_taken = false
     op.taps, array.taps = {}, {}
-    list = own and kit.append({ { name = op.name, delta = kit.map(op.at, function() return 0 end) } },
-      table.unpack(list)) or list
+    local here = { name = op.name, delta = kit.map(op.at, function() return 0 end) }
+    list = own and kit.append({ here }, table.unpack(list)) or list
     for _, tap in ipairs(list) do
       if is_named(k, tap.name) then
         local one = is_taken and kit.copy(array) or op

@@ -6,9 +6,12 @@ local row_streams = {}
 --- What the kernel calls the index of each mode; `e`: `e` elements on along the fastest one.
 ---@param p table the plan
 ---@param e? any
+---@param wide? boolean as 64-bit integers, where minima and maxima are taken
 ---@return table
-function row_streams.binding(p, e)
-  local at = kit.map(p.index, cuda.var)
+function row_streams.binding(p, e, wide)
+  local at = kit.map(p.index, function(name)
+    return cuda.var((wide and "(long long)" or "") .. name)
+  end)
   at[#at] = e and at[#at] + cuda.var("e") or at[#at]
   return p.g:binding(at, function(op) return p.index_values[op.number] end)
 end
@@ -31,7 +34,7 @@ local function load_text(p, x)
   local streaming = p.evict == "streaming" and not x.steady and (x.held or p.is_map) and not first
   local word, shorter = p.g:single(x.op, x.f, x.read and x.read.offset)
   word = x.word or shorter or (streaming and word)
-  local with = row_streams.binding(p, each)
+  local with = row_streams.binding(p, each, x.read)
   local address = not x.read and p.g:address(x.op, x.f, with)
   local text = x.read and window.value(p.g, x.op, x.f, x.read, with, function(bound)
     return cuda.load(cuda.load_name(x.op), p.g:type(x.op, x.f), shorter,

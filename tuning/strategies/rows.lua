@@ -131,7 +131,8 @@ end
 -- The streams of an operand: whole records where they are runs, else the fields that are used.
 local function streams(p, op)
   local g, last = p.g, #p.k.dims
-  local whole = not op.gather and op.style == "record" and #op.used == #op.record.fields and cuda.moves_whole(op)
+  local whole = not op.gather and op.style == "record" and #op.used == #op.record.fields
+    and cuda.moves_whole(op)
     and (p.vec == 1 or g:vector(op, nil, last, p.vec) or not g:changes(op, last))
   if op.record.bare or whole then
     return { stream(p, op) }
