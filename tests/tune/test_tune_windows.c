@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { MAX_DIMS = 5, OF_STRATEGY = 3, MAX_PICKED = 1 + 2 * OF_STRATEGY };
+enum { MAX_DIMS = 5, OF_STRATEGY = 2, MAX_PICKED = 1 + 2 * OF_STRATEGY };
 
 /* By dimension of the array, slowest first; those without a window have count 0. */
 typedef struct problem {
