@@ -637,7 +637,8 @@ end
 
 -- ---- specs ----
 
-M.FAMILIES = { { "records", 34 }, { "permute", 14 }, { "stencil", 12 }, { "windows", 12 }, { "through", 12 },
+M.FAMILIES = { { "records", 34 }, { "permute", 14 }, { "stencil", 12 }, { "windows", 12 },
+  { "through", 12 },
   { "reduce", 14 }, { "places", 14 }, { "steps", 14 }, { "ragged", 12 }, { "accumulate", 12 },
   { "scan", 12 }, { "numbers", 10 } }
 

@@ -186,7 +186,8 @@ local function joined(tap, name, t)
   if tap.how == "sum" and t.kind == "FZ_INT" then
     return ("(%s)((uint64_t)%s + (uint64_t)v_)"):format(t.c, name)
   end
-  return tap.how == "sum" and JOINED.sum:format(t.c, name) or JOINED[tap.how]:format(name, name, name)
+  return tap.how == "sum" and JOINED.sum:format(t.c, name)
+    or JOINED[tap.how]:format(name, name, name)
 end
 
 -- A window: its elements, in the order of loops, become one.

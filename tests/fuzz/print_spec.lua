@@ -33,8 +33,8 @@ local function taps_text(taps)
       for d, delta in ipairs(tap.delta) do
         padding[d] = -delta
       end
-      out[k] = ("%s = { window = { %s }, padding = { %s }, dilation = { %s }, reduce = %q }"):format(
-        tap.name, table.concat(tap.count, ", "), table.concat(padding, ", "),
+      out[k] = ("%s = { window = { %s }, padding = { %s }, dilation = { %s }, reduce = %q }")
+        :format(tap.name, table.concat(tap.count, ", "), table.concat(padding, ", "),
         table.concat(tap.step, ", "), tap.how)
     end
   end

@@ -18,11 +18,14 @@ local halo = "tuning/sectile/halo.lua"
 return {
   specs = {
     pooled = spec("pooled", '"n", "h", "w"', 'window = { 3, 3 }, stride = 2, padding = 1, '
-      .. 'reduce = "max", dims = { "n", "hi", "wi" }', out, "n = 2, h = 9, w = 70, hi = 15, wi = 150"),
-    mirrored = spec("mirrored", '"h", "w"', 'window = { 1, 4 }, padding = { 0, 2 }, reduce = "sum", '
-      .. 'border = "reflect", extents = { "h", "max(w - 1, 1)" }', out, "h = 20, w = 600"),
-    inner = spec("inner", '"h", "w"', 'window = { 2, 2 }, stride = 3, padding = 1, reduce = "mean", '
-      .. 'count_include_pad = false', out, "h = 20, w = 100"),
+      .. 'reduce = "max", dims = { "n", "hi", "wi" }', out,
+      "n = 2, h = 9, w = 70, hi = 15, wi = 150"),
+    mirrored = spec("mirrored", '"h", "w"', 'window = { 1, 4 }, padding = { 0, 2 }, '
+      .. 'reduce = "sum", border = "reflect", extents = { "h", "max(w - 1, 1)" }', out,
+      "h = 20, w = 600"),
+    inner = spec("inner", '"h", "w"', 'window = { 2, 2 }, stride = 3, padding = 1, '
+      .. 'reduce = "mean", count_include_pad = false', out,
+      "h = 20, w = 100"),
     held = spec("held", '"c", "w"', 'window = { c = 1, w = 2 }, stride = { w = 2 }, reduce = "max"',
       'over = "c", outputs = { s.array("b", "f32") }, steps = { { reduce = { m = "max" }, '
         .. 'body = "m = a;" }, { body = "b = a - m;" } }', "c = 9, w = 100"),
@@ -48,7 +51,8 @@ return {
       'return kit.number(field, 1)\n  end' },
     { "identity", "pooled", halo, "(field.cuda == fold.type and text",
       '(field.cuda == fold.type and "0.0f"' },
-    { "index", "mirrored", "device/words_halo.cuh", "max(2 * (n - 1), 1LL)", "max(2 * n - 1, 1LL)" },
+    { "index", "mirrored", "device/words_halo.cuh", "max(2 * (n - 1), 1LL)",
+      "max(2 * n - 1, 1LL)" },
     { "index", "mirrored", "device/words_halo.cuh", "return min(i, period - i);", "return i % n;" },
     { "barrier", "mirrored", "stencil.cu", "      __syncthreads();\n    }\n//%   end\n",
       "    }\n//%   end\n" },
