@@ -28,6 +28,11 @@ template <class T> __device__ __forceinline__ uint4 filled_word(const T &value) 
 // Does an index lie inside an extent?
 __device__ __forceinline__ bool is_inside(long long i, long long n) { return i >= 0 && i < n; }
 
+// The same by one comparison, of an extent that is not negative.
+__device__ __forceinline__ bool is_within(long long i, long long n) {
+  return (unsigned long long)i < (unsigned long long)n;
+}
+
 // What lies at `from`; nullptr is where everything is zero.
 template <class T, int kWord = word_bytes<T>()>
 __device__ __forceinline__ T load_or_zero(const void *from) {

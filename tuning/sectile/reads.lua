@@ -130,7 +130,7 @@ end
 ---@param moved? (sectile.Expr|false)[] of a window: the number of its element along each dimension
 ---@return sectile.Expr offset
 ---@return sectile.Expr? inside
----@return (sectile.Expr|false)[] each of its dimensions by itself
+---@return (table|false)[] for each of its dimensions that has a condition: at, extent
 function reads.tap_offset(op, f, tap, moved)
   local with, inside, each = {}, nil, {}
   for d, delta in ipairs(tap.delta) do
@@ -144,7 +144,7 @@ function reads.tap_offset(op, f, tap, moved)
       at, here = reads.bordered(op, d, at, low, high)
     end
     kit.append(with, op.index[d], at)
-    each[d] = here or false
+    each[d] = here and { at = at, extent = op.extent[d] } or false
     inside = inside and here and inside:land(here) or inside or here
   end
   return E.subst(op.element[f], with), inside, each

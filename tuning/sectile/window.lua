@@ -184,7 +184,8 @@ function window.value(g, op, f, read, with, load, wide)
   end
   for d, inside in ipairs(read.inside_each or {}) do
     loops[#loops + 1] = by_dim[d]
-    loops[#loops + 1] = left_out and inside and { inside = g:text(inside, with) } or nil
+    loops[#loops + 1] = left_out and inside and { inside = string.format("is_within(%s, %s)",
+      g:text(inside.at, with), g:text(inside.extent, with)) } or nil
   end
   local moved = read.how and #read.loops > 0 and steps_of(g, op, read, by_dim, with) or nil
   local run = wide and run_of(g, op, read, moved, with)
