@@ -337,15 +337,15 @@ end
 ---@return sectile.Expr lanes the number
 ---@return integer least that it may be
 function reduce.choose_lanes(g, c)
-  local least, log_busy = c.least, 0
-  while 2 * least * c.bytes <= LEAST_BYTES do
+  local least, log_busy, bytes = c.least, 0, math.max(c.bytes, 1) -- a body may read nothing
+  while 2 * least * bytes <= LEAST_BYTES do
     least = 2 * least
   end
   while 2 << log_busy <= BUSY_THREADS * g.k.device.sms do
     log_busy = log_busy + 1
   end
   local many, rows = c.many + 0 * c.rows, c.rows + 0 * c.many
-  local wanted = kit.ceil_div(many, c.items):max(many:min(kit.ceil_div(SHORT_BYTES, c.bytes)))
+  local wanted = kit.ceil_div(many, c.items):max(many:min(kit.ceil_div(SHORT_BYTES, bytes)))
   local lanes, chosen = least, least + 0 * wanted
   while lanes < c.most do
     local few = (0 * many + lanes):lt(many) * (lanes * rows):lt(1 << log_busy)
