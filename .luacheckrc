@@ -6,13 +6,13 @@ files["tuning/strategies/*.lua"].read_globals =
   {
     "E", "reads", "kit", "strides", "modes", "reduce", "records", "cuda", "halo",
     "sides", "spread", "both", "thin", "across", "aligned", "staging", "accumulate", "boxes",
-    "row_streams",
+    "row_streams", "window",
   }
 files["tuning/sectile/*.lua"].read_globals =
   {
     "E", "reads", "kit", "strides", "modes", "reduce", "records", "cuda", "halo",
     "sides", "spread", "both", "thin", "across", "aligned", "staging", "accumulate", "boxes",
-    "row_streams",
+    "row_streams", "window",
   }
 files["tests/faults/assets/tuning/strategies/*.lua"].read_globals = { "E", "kit", "cuda" }
 files["tests/gpu/poison/strategies/*.lua"].read_globals = { "kit", "cuda" }

@@ -32,8 +32,8 @@ $(g:head(bounds)) {
   constexpr int $(s.k_across) = $(s.across_text);
 //%     end
   constexpr int $(s.k_lines) = $(s.lines_text); // lines of a tile of $(s.name)
-  constexpr int $(s.k_before) = $(s.k_left)$(ahead); // elements of one before first_$(x)
-  constexpr int $(s.k_span) = $(s.k_before) + $(tile_x) + $(s.k_right); // all of its elements
+  constexpr int $(s.k_before) = $(s.before_text); // elements of one before the block's own
+  constexpr int $(s.k_span) = $(s.span_text); // all of its elements
   // words of 16 bytes that hold it, wherever it begins and ends in its first and last
   constexpr int $(s.k_words) = ($(s.k_span) * sizeof($(s.type)) + 15 + 15) / 16;
 //%   else
@@ -55,8 +55,8 @@ $(g:head(bounds)) {
       $(s.line)
       return $(s.address);
     };
-//%   if s.left + s.right > 0 then
-    // its value where it may lie beyond the line's ends
+//%   if shared and s.has_beyond or not shared and s.left + s.right > 0 then
+    // its value where it $(shared and "lies" or "may lie") beyond the line's ends
     const auto $(s.beyond) = [&]($(s.params)long long $(x)) -> $(s.type) {
       $(s.load_beyond)
     };
@@ -70,7 +70,7 @@ $(g:head(bounds)) {
         reinterpret_cast<const $(s.type) **>($(s.tile) + $(s.k_lines) * $(s.k_words));
 #pragma unroll 1
     for (int line = threadIdx.x; line < $(s.k_lines); line += kThreads)
-      $(s.from)[line] = $(s.at)($(s.line_of)first_$(x) - $(s.k_before));
+      $(s.from)[line] = $(s.at)($(s.line_of)$(s.first_x) - $(s.k_before));
     // a line of the tile, from its first element on
     const auto $(s.line_at) = [&](int line) {
       return line_at<$(s.type)>(&$(s.tile)[line * $(s.k_words)], $(s.from)[line]);
@@ -85,7 +85,7 @@ $(g:head(bounds)) {
       const int line = n / $(s.k_words);
 //%     if s.zero then
       if (guarded && $(s.from)[line] == nullptr)
-        $(s.tile)[n] = make_uint4(0, 0, 0, 0);
+        $(s.tile)[n] = $(s.fill_word);
       else
 //%     end
       copy_word(guarded, &$(s.tile)[n], word_at($(s.from)[line], n % $(s.k_words)),
@@ -98,14 +98,20 @@ $(g:head(bounds)) {
 //%   if any_border then
     if (guarded) { // what lies beyond the lines' ends
 //%     for _, s in ipairs(taps) do
-//%       if s.left + s.right > 0 and s.op.border ~= "none" then
-      constexpr int $(s.k_ends) = $(s.k_left) + $(s.k_right); // elements of a line
-      for (int n = threadIdx.x; n < $(s.k_lines) * $(s.k_ends); n += kThreads) {
-        const int line = n / $(s.k_ends), k = n % $(s.k_ends);
-        const long long $(x) = (k < $(s.k_left) ? 0 : $(s.n_columns)) + $(s.k_from);
-        const long long column = $(x) - (first_$(x) - $(s.k_before));
-        if (is_inside(column, $(s.k_span)))
-          put<$(s.piece)>($(s.line_at)(line) + column, $(s.beyond)($(s.line_of)$(x)));
+//%       if s.has_beyond then
+      {
+        // what outputs reach of a line, before the array's first element and from its end on
+        const long long begin = $(s.begin), first = max(begin, $(s.first_text));
+        const long long stop = min(begin + $(s.k_span), $(s.stop_text));
+        const long long end = max(first, (long long)($(s.n_columns)));
+        const int before = (int)max(min(stop, 0LL) - first, 0LL);
+        const int beyond = before + (int)max(stop - end, 0LL);
+        for (int n = threadIdx.x; n < $(s.k_lines) * beyond; n += kThreads) {
+          const int line = n / beyond, k = n % beyond;
+          const int column = (int)((k < before ? first : end - before) - begin) + k;
+          put<$(s.piece)>($(s.line_at)(line) + column,
+                          $(s.beyond)($(s.line_of)$(s.first_x) - $(s.k_before) + column));
+        }
       }
 //%       end
 //%     end
@@ -118,7 +124,6 @@ $(g:head(bounds)) {
     $(lines and "const int own = threadIdx.x / kLanes * " .. lines .. "; // its first line" or "")
 //%   for _, s in ipairs(taps) do
     // the thread's element of each line of $(s.name) that its taps reach
-    const $(s.type) *$(s.lines)$(s.own_shape);
     $(s.own_lines)
 //%   end
 //% else

@@ -18,16 +18,11 @@ static json_t *record_json(const sct_record *record) {
                    record->packed);
 }
 
-/* "north (-1, 0)" for each tap */
 static json_t *taps_json(const sct_operand *op, sct_str *scratch) {
   json_t *list = json_array();
   for (int k = 0; k < op->n_taps; k++) {
     sct_str_clear(scratch);
-    sct_str_printf(scratch, "%s (", op->taps[k].name);
-    for (int d = 0; d < op->n_dims; d++) {
-      sct_str_printf(scratch, "%s%lld", d > 0 ? ", " : "", (long long)op->taps[k].delta[d]);
-    }
-    sct_str_append(scratch, ")");
+    sct_tap_print(scratch, op, k);
     json_array_append_new(list, json_string(sct_str_c(scratch)));
   }
   return list;
@@ -114,7 +109,11 @@ static json_t *operand_json(const sct_spec *spec, const sct_operand *op, sct_str
   }
   if (op->n_taps > 0) {
     json_object_set_new(json, "taps", taps_json(op, scratch));
-    json_object_set_new(json, "border", json_string(sct_border_name(op->border)));
+  }
+  if (op->n_taps > 0 || op->border != SCT_BORDER_NONE) {
+    sct_str_clear(scratch);
+    sct_border_print(scratch, op);
+    json_object_set_new(json, "border", json_string(sct_str_c(scratch)));
   }
   if (op->reduce != SCT_REDUCE_NONE) {
     json_object_set_new(json, "reduce", json_string(sct_reduce_name(op->reduce)));

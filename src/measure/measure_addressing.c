@@ -343,10 +343,13 @@ void sct_shape_put_row(const sct_shape *s, int64_t *idx) {
   idx[r->row] = row;
 }
 
-/* Taps without a border stay inside the array. */
-static bool taps_are_inside(const sct_shape *s, int op, const int64_t *inputs) {
+/* Where there is no border the place and its taps stay inside the array. */
+static bool is_place_inside(const sct_shape *s, int op, const int64_t *inputs) {
   const sct_addressing_operand *p = &s->addressing->op[op];
-  for (int d = 0; d < p->op->n_dims && p->op->border == SCT_BORDER_NONE; d++) {
+  for (int d = 0; d < p->op->n_dims; d++) {
+    if (sct_operand_leaves(p->op, d)) {
+      continue;
+    }
     int64_t lo = 0, hi = 0;
     sct_operand_reach(p->op, d, &lo, &hi);
     const int64_t at = sct_expr_program_run(p->at[d], inputs);
@@ -406,7 +409,7 @@ static whereabouts find_places(const sct_shape *s, int op) {
       idx[dim] = corner & 1u << dim ? s->extent[dim] - 1 : 0;
     }
     set_sizes(s, idx, inputs);
-    if (sct_shape_place(s, op, inputs) < 0 || !taps_are_inside(s, op, inputs)) {
+    if (!is_place_inside(s, op, inputs)) {
       return OUTSIDE;
     }
   }
@@ -473,7 +476,7 @@ bool sct_shape_is_legal(const sct_shape *s) {
     }
     sct_shape_inputs(s, at, inputs);
     for (int k = 0; k < n_apart; k++) {
-      if (sct_shape_place(s, apart[k], inputs) < 0 || !taps_are_inside(s, apart[k], inputs)) {
+      if (!is_place_inside(s, apart[k], inputs)) {
         return false;
       }
     }

@@ -47,7 +47,8 @@ typedef struct builder {
   sct_cover cover;
   bool strange; /* the template of another, which has not been tested: much more is looked at */
   budget most;
-  double cost; /* of what was added, see cost_of() */
+  double reads; /* that an element has by taps and windows */
+  double cost;  /* of what was added, see cost_of() */
   sct_situations *out;
 } builder;
 
@@ -55,6 +56,7 @@ typedef struct builder {
  * that are placed and compared. */
 #define CASE_ELEMENTS 1500
 #define SHARED_BY     8 /* candidates of a template that meet a case, about */
+#define READS         8 /* that taps and windows add, cost as much as an element */
 
 static double launch_cost(const sct_spec *spec, const sct_kernel_code *code, const int64_t *extent,
                           double elements) {
@@ -66,13 +68,14 @@ static double launch_cost(const sct_spec *spec, const sct_kernel_code *code, con
 /* The naive variant makes the reference of a case once. */
 static double cost_of(const builder *b, const int64_t *dims) {
   const sct_kernel_code *naive = b->strange ? NULL : b->m->naive.code;
+  const double work = 1 + b->reads / READS;
   int64_t extent[SCT_MAX_EXTENTS];
   for (int k = 0; k < b->spec->n_extents; k++) {
     extent[k] = k < b->spec->n_dims ? dims[k] : 1;
   }
   const double elements = (double)sct_tuple_elements(b->spec, dims);
-  return 1 + launch_cost(b->spec, b->code, extent, elements) +
-         (naive ? launch_cost(b->spec, naive, extent, elements) / SHARED_BY : 0);
+  return 1 + work * launch_cost(b->spec, b->code, extent, elements) +
+         (naive ? work * launch_cost(b->spec, naive, extent, elements) / SHARED_BY : 0);
 }
 
 static void add_modulus(moduli *to, int64_t modulus, int most) {
@@ -715,8 +718,12 @@ static void begin(builder *b, sct_measure *m, const sct_kernel_code *code,
                  .strange = strange,
                  .most = strange ? of_strange : of_tested,
                  .out = out};
+  for (int k = 0; k < b->spec->n_inputs; k++) {
+    b->reads += (double)(sct_operand_reads(&b->spec->operands[k]) - 1);
+  }
+  const int64_t most = m->is_virtual ? SCT_MAX_VIRTUAL_ELEMENTS : SCT_MAX_VERIFY_ELEMENTS;
   sct_extents_list(&b->must, &m->addressing, code,
-                   m->is_virtual ? SCT_MAX_VIRTUAL_ELEMENTS : SCT_MAX_VERIFY_ELEMENTS);
+                   (int64_t)((double)most / (1 + b->reads / READS)));
   out->max_elements = b->must.max_elements;
   find_moduli(b, traits);
 }

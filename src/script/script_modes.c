@@ -56,7 +56,7 @@ static int read_modes(lua_State *L) {
   lua_rawgeti(L, LUA_REGISTRYINDEX, job->script->names_ref);
   lua_getfield(L, -1, "strides");
   lua_getfield(L, -1, "describe");
-  const sct_view_kind kind = {.splits = job->splits, .taps = true};
+  const sct_view_kind kind = {.splits = job->splits, .taps = "together"};
   sct_script_push_view(L, job->script, layout, &kind, NULL);
   lua_call(L, 1, 1);
   out->n = (int)luaL_len(L, -1);

@@ -339,7 +339,16 @@ sct_view_kind sct_script_view_kind(lua_State *L, int s) {
     }
   }
   lua_pop(L, 1);
-  return (sct_view_kind){.splits = splits, .taps = sct_script_field_flag(L, s, "taps")};
+  const char *taps = NULL;
+  if (lua_getfield(L, s, "taps") != LUA_TNIL) {
+    const bool apart = lua_type(L, -1) == LUA_TSTRING && strcmp(lua_tostring(L, -1), "apart") == 0;
+    if (!apart && !lua_isboolean(L, -1)) {
+      luaL_error(L, "'taps' of a strategy is true or \"apart\"");
+    }
+    taps = apart ? "apart" : lua_toboolean(L, -1) ? "together" : NULL;
+  }
+  lua_pop(L, 1);
+  return (sct_view_kind){.splits = splits, .taps = taps};
 }
 
 /* Leaves on the stack the view of the first layout combination that the strategy applies to at
@@ -355,7 +364,8 @@ static const char *push_fitting_view(lua_State *L, reader *r, int s, const char 
     sct_sandbox_renew(L);
     sct_script_push_view(L, r->script, layout, &kind, sizes);
     const int view = lua_gettop(L);
-    const bool leaves_taps_out = !kind.taps && sct_script_field_flag(L, view, "has_taps");
+    const bool together = kind.taps && strcmp(kind.taps, "together") == 0;
+    const bool leaves_taps_out = !together && sct_script_field_flag(L, view, "has_taps");
     const char *reason = leaves_taps_out ? "every array is read at one place (no taps)"
                                          : sct_script_why_not(L, s, view, file);
     if (!reason) {

@@ -95,8 +95,14 @@ static void read_taps(lua_State *L, sct_spec *spec, int table, sct_operand *op) 
     sct_script_push_item(L, table, "taps", k);
     tap->name = sct_script_field_string(L, spec, lua_gettop(L), "name");
     tap->delta = integer_list(L, spec, lua_gettop(L), "delta", op->n_dims);
+    tap->how = sct_script_field_string(L, spec, lua_gettop(L), "how");
+    tap->count = integer_list(L, spec, lua_gettop(L), "count", op->n_dims);
+    tap->step = integer_list(L, spec, lua_gettop(L), "step", op->n_dims);
     lua_pop(L, 1);
   }
+  lua_getfield(L, table, "border_value");
+  op->border_value = lua_tonumber(L, -1);
+  lua_pop(L, 1);
   const char *border = sct_script_field_string(L, spec, table, "border");
   if (border) {
     sct_border_find(&op->border, border); /* sectile.lua has seen to it that the name is known */

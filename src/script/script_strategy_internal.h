@@ -36,8 +36,9 @@ void sct_script_push_expr_library(lua_State *L);
 /* What a strategy takes of a kernel. */
 typedef struct sct_view_kind {
   const char *splits; /* SCT_SPLITS_MERGING by default */
-  bool taps;          /* arrays that are read at neighbours too; else these are further inputs where
-                         nothing speaks against it */
+  const char *taps;   /* arrays that are read at neighbours: "together", an array with all of its
+                         reads; "apart", a further input for each; NULL: the same where elements
+                         share no neighbours, without borders and windows */
   bool fast;          /* bodies in fast arithmetic */
 } sct_view_kind;
 /* Pushes the kernel as strategies see it, over canonical modes, with layout[n_operands] chosen, and

@@ -292,6 +292,13 @@ static void push_taps(lua_State *L, const sct_operand *op) {
     set_string(L, "name", op->taps[k].name);
     sct_script_push_integers(L, op->taps[k].delta, op->n_dims);
     lua_setfield(L, -2, "delta");
+    if (op->taps[k].how) {
+      set_string(L, "how", op->taps[k].how);
+      sct_script_push_integers(L, op->taps[k].count, op->n_dims);
+      lua_setfield(L, -2, "count");
+      sct_script_push_integers(L, op->taps[k].step, op->n_dims);
+      lua_setfield(L, -2, "step");
+    }
     lua_rawseti(L, -2, k + 1);
   }
 }
@@ -327,6 +334,8 @@ static void push_operand(lua_State *L, const sct_spec *spec, int op, int layout)
   push_taps(L, operand);
   lua_setfield(L, -2, "taps");
   set_string(L, "border", sct_border_name(operand->border));
+  lua_pushnumber(L, operand->border_value);
+  lua_setfield(L, -2, "border_value");
   set_integer(L, "index_depth", operand->index_depth);
   if (operand->is_index) {
     set_expr(L, "index_value", operand->index_value);
@@ -506,7 +515,7 @@ static void push_view_key(lua_State *L, const sct_spec *spec, const int *layout,
     luaL_addchar(&b, sizes[size] ? '+' : '-');
   }
   luaL_addstring(&b, kind->splits);
-  luaL_addstring(&b, kind->taps ? " taps" : "");
+  luaL_addstring(&b, kind->taps ? kind->taps : "");
   luaL_addstring(&b, kind->fast ? " fast" : "");
   luaL_pushresult(&b);
 }
@@ -525,7 +534,7 @@ void sct_script_push_view(lua_State *L, sct_script *script, const int *layout,
     lua_getfield(L, -1, "view");
     push_user_view(L, script, layout, kind->fast, sizes);
     lua_pushstring(L, kind->splits);
-    lua_pushboolean(L, kind->taps);
+    lua_pushstring(L, kind->taps);
     push_view_key(L, script->spec, layout, kind, sizes);
     lua_call(L, 4, 1);
   }

@@ -134,26 +134,44 @@ enum { SCT_FILLS_INDEX = 1, SCT_FILLS_OFFSETS = 2, SCT_FILLS_MASK = 4 };
 /* "permuted", "file:NAME"; NULL where it is none for these kinds. */
 const char *sct_fill_name(sct_fill fill, int kinds);
 
-/* What a tap reads where its place lies outside of the array. */
+/* What is read where a place, the array's own or a tap's, lies outside of the array. */
 typedef enum sct_border {
-  SCT_BORDER_NONE,  /* it never does: checked at every size */
-  SCT_BORDER_CLAMP, /* the nearest element of the array */
-  SCT_BORDER_ZERO,  /* zero */
-  SCT_BORDER_WRAP   /* the element that follows when the array repeats */
+  SCT_BORDER_NONE,    /* it never does: checked at every size, as is every dimension along which no
+                         tap reaches */
+  SCT_BORDER_CLAMP,   /* the nearest element of the array */
+  SCT_BORDER_ZERO,    /* zero */
+  SCT_BORDER_WRAP,    /* the element that follows when the array repeats */
+  SCT_BORDER_REFLECT, /* its mirror image, the array's last element being the mirror */
+  SCT_BORDER_SKIP,    /* nothing: windows leave it out */
+  SCT_BORDER_VALUE    /* sct_operand.border_value */
 } sct_border;
-/* "none", "clamp", "zero", "wrap". */
+/* "none", "clamp", "zero", "wrap", "reflect", "skip", "value". */
 const char *sct_border_name(sct_border border);
 bool sct_border_find(sct_border *out, const char *name);
 
 #define SCT_MAX_TAPS      64 /* of one array */
 #define SCT_MAX_TAP_DELTA 65536
+#define SCT_MAX_WINDOW    4096 /* elements of a window */
 
-/* One more place at which the body reads an input, under a name of its own. */
+/* One more place at which the body reads an input, under a name of its own; or a window, whose
+ * elements become one value. That may have the array's name: the body then reads nothing at the
+ * array's own place. */
 typedef struct sct_tap {
   const char *name;
-  int64_t *delta; /* [n_dims] elements from the operand's own place, one for each of its dims */
-  bool *used;     /* [n_fields] set by sct_spec_finish(): the body reads this field here */
+  int64_t *delta;  /* [n_dims] elements from the operand's own place, one for each of its dims */
+  const char *how; /* of a window: what its elements become: "sum", "max", "min", "mean" of all, or
+                      "mean inside", of those that lie in the array; NULL: it is one element */
+  int64_t *count;  /* [n_dims] of a window: how many elements it has along each dimension ... */
+  int64_t *step;   /* [n_dims] ... and how far these are apart */
+  bool *used;      /* [n_fields] set by sct_spec_finish(): the body reads this field here */
 } sct_tap;
+/* Elements of a tap: 1, or those of its window; along dimension d. */
+static inline int64_t sct_tap_count(const sct_tap *tap, int d) {
+  return tap->how ? tap->count[d] : 1;
+}
+static inline int64_t sct_tap_step(const sct_tap *tap, int d) {
+  return tap->how ? tap->step[d] : 1;
+}
 
 /* How the values of the elements that meet in one place of an output become one. NONE: no two
  * elements meet. */
@@ -202,7 +220,8 @@ typedef struct sct_operand {
   int n_taps;               /* the array's own place is not among them */
   sct_tap *taps;
   sct_border border;
-  const char *file; /* where it was made */
+  double border_value; /* of SCT_BORDER_VALUE */
+  const char *file;    /* where it was made */
   int line;
   bool host_given, stays; /* of sct_spec.host: the array has a `host` of its own; it stays on
                              the device and is not copied; not part of the hash */
@@ -259,6 +278,13 @@ int sct_operand_start_byte(const sct_operand *op);
 
 /* How far the taps of `op` reach along its dimension `d`: *lo <= 0 <= *hi. */
 void sct_operand_reach(const sct_operand *op, int d, int64_t *lo, int64_t *hi);
+/* May what is read lie outside of the array along its dimension `d`, as the border says? Not where
+ * taps and windows reach along others only. */
+bool sct_operand_leaves(const sct_operand *op, int d);
+/* Tap `n`: "north (-1, 0)"; of a window "a (-1, -1) max of (3, 3) by (1, 1)". */
+void sct_tap_print(sct_str *out, const sct_operand *op, int n);
+/* "clamp"; "value -inf". */
+void sct_border_print(sct_str *out, const sct_operand *op);
 
 /* ---- the kernel ---- */
 
@@ -592,6 +618,9 @@ bool sct_operand_is_mask(const sct_operand *op);
 int64_t sct_index_fill_value(const sct_index_fill *fill, int64_t linear);
 /* Number of elements of the index space at `size`. */
 int64_t sct_spec_elements(const sct_spec *spec, const sct_size *size);
+/* How many elements of the array the body reads for one of the index space: its own and those of
+ * taps. */
+int64_t sct_operand_reads(const sct_operand *op);
 /* Bytes of operand `op` that the elements of the index space ask for at `size`, each for itself:
  * the fields that the body uses, at its place and at each tap. */
 int64_t sct_spec_element_bytes(const sct_spec *spec, int op, const sct_size *size);

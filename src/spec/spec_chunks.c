@@ -187,10 +187,11 @@ static sct_status add_halo(sct_spec *spec, const sct_operand *op, int dim, refus
   for (int d = 0; d < op->n_dims && op->border != SCT_BORDER_NONE; d++) {
     int64_t lo = 0, hi = 0;
     sct_operand_reach(op, d, &lo, &hi);
-    if (!sct_expr_mentions(spec->pool, op->at[d], spec->dim_var[dim]) || (lo == 0 && hi == 0)) {
+    const bool stays = lo == 0 && hi == 0 && op->at[d] == spec->dim_var[dim];
+    if (stays || !sct_expr_mentions(spec->pool, op->at[d], spec->dim_var[dim])) {
       continue;
     }
-    if (op->border == SCT_BORDER_WRAP || op->at[d] != spec->dim_var[dim]) {
+    if (op->border == SCT_BORDER_WRAP || !sct_spec_is_own_dim(spec, op, d)) {
       return refuse(why, op,
                     "taps of '%s' reach %s; let them reach along other dimensions only, or take "
                     "border = \"clamp\" or \"zero\"",

@@ -84,9 +84,13 @@ static void print_operand(sct_str *out, const sct_spec *spec, const sct_operand 
   }
   print_exprs(out, spec, "extent", op->extent, op->n_dims);
   print_exprs(out, spec, "at", op->at, op->n_dims);
-  if (op->n_taps > 0) {
-    sct_str_printf(out, "  border %s taps ", sct_border_name(op->border));
-    sct_spec_print_taps(out, op);
+  if (op->n_taps > 0 || op->border != SCT_BORDER_NONE) {
+    sct_str_append(out, "  border ");
+    sct_border_print(out, op);
+    for (int k = 0; k < op->n_taps; k++) {
+      sct_str_append(out, k > 0 ? ", " : " taps ");
+      sct_tap_print(out, op, k);
+    }
     sct_str_append(out, "\n");
   }
   const int first = sct_spec_choice_leader(spec, (int)(op - spec->operands));

@@ -70,6 +70,21 @@ static bool stands_alone(const places *p, int d) {
   return alone;
 }
 
+/* What lies beyond one end of an array's index finds: its mirror image, the last element there
+ * being the mirror; the whole array, where that lies beyond the other end. */
+static void put_mirrored(sct_spans *out, const span *s, bool is_low, int64_t extent) {
+  SCT_SCOPED(sct_spans) beyond = {0};
+  const span all = {.width = extent};
+  const int64_t mirror = is_low ? 0 : extent - 1;
+  sct_spans_clip(&beyond, s, is_low ? INT64_MIN / 4 : extent, is_low ? 0 : INT64_MAX / 4);
+  for (size_t k = 0; k < beyond.n; k++) {
+    span *const at = &beyond.at[k];
+    at->base = 2 * mirror - (at->base + sct_span_reach(at) - 1);
+    const bool fits = at->base >= 0 && at->base + sct_span_reach(at) <= extent;
+    sct_spans_put(out, fits ? at : &all);
+  }
+}
+
 /* What a tap finds of `s`, places along an array's index of `extent`. */
 static void put_bordered(sct_spans *out, const span *s, sct_border border, int64_t extent) {
   const int64_t end = s->base + sct_span_reach(s);
@@ -84,6 +99,10 @@ static void put_bordered(sct_spans *out, const span *s, sct_border border, int64
   }
   if (border == SCT_BORDER_CLAMP && end > extent) {
     sct_spans_put(out, &last);
+  }
+  if (border == SCT_BORDER_REFLECT) {
+    put_mirrored(out, s, true, extent);
+    put_mirrored(out, s, false, extent);
   }
   for (int64_t from = border == SCT_BORDER_WRAP ? s->base - extent + 1 : end; from < end;) {
     const int64_t period = (from >= 0 ? from / extent : -((extent - 1 - from) / extent)) * extent;
@@ -123,8 +142,8 @@ static bool is_offsets(const sct_spec *spec, const sct_operand *op) {
   return sct_spec_is_ragged(spec) && op == &spec->operands[spec->ragged.offsets];
 }
 
-/* Places along index d of the array, moved by `delta`. */
-static bool put_index(sct_spans *out, const places *p, int d, int64_t delta) {
+/* Places along index d of the array, at tap `tap` (NULL: the own place). */
+static bool put_index(sct_spans *out, const places *p, int d, const sct_tap *tap) {
   if (is_offsets(p->spec, p->op) || is_unknown(p, p->op->at[d])) { /* each row has two offsets */
     const span all = {.width = p->extent[d]};
     sct_spans_put(out, &all);
@@ -138,8 +157,11 @@ static bool put_index(sct_spans *out, const places *p, int d, int64_t delta) {
   }
   for (size_t k = 0; k < own.n; k++) {
     sct_span_join(&own.at[k]);
-    own.at[k].base += delta;
-    put_bordered(out, &own.at[k], p->op->border, p->extent[d]);
+    own.at[k].base += tap ? tap->delta[d] : 0;
+    for (int64_t n = tap ? sct_tap_count(tap, d) : 1; n > 0; n--) {
+      put_bordered(out, &own.at[k], p->op->border, p->extent[d]);
+      own.at[k].base += tap ? sct_tap_step(tap, d) : 0;
+    }
   }
   join_runs(out);
   return true;
@@ -275,12 +297,13 @@ static bool put_tap(sct_spans *out, const places *p, int tap) {
   SCT_OWNED sum *s = sct_alloc(sizeof *s);
   *s = (sum){.pool = p->spec->pool};
   for (int d = 0; d < op->n_dims && good; d++) {
-    const int64_t delta = tap < 0 ? 0 : op->taps[tap].delta[d];
+    const sct_tap *const at_tap = tap < 0 ? NULL : &op->taps[tap];
     if (stands_alone(p, d) || is_unknown(p, op->at[d])) {
-      good = put_index(&index[d], p, d, delta);
+      good = put_index(&index[d], p, d, at_tap);
       none = none || index[d].n == 0;
     } else {
-      good = delta == 0;
+      good = op->border == SCT_BORDER_NONE &&
+             (!at_tap || (at_tap->delta[d] == 0 && sct_tap_count(at_tap, d) == 1));
     }
   }
   for (bool more = good && !none; more && good;) {

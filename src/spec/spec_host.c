@@ -321,6 +321,21 @@ static int64_t spacing(const sct_spec *spec, const sct_operand *op, int d) {
   return step;
 }
 
+/* Different places of a tap's window: those that are multiples of the spacing apart are one. */
+static int64_t window_sets(const sct_operand *op, const int64_t *spacing_of, const sct_tap *tap) {
+  int64_t n = 1;
+  for (int d = 0; d < op->n_dims; d++) {
+    const int64_t count = sct_tap_count(tap, d);
+    int64_t period = 1;
+    while (spacing_of[d] > 0 && period < count &&
+           period * sct_tap_step(tap, d) % spacing_of[d] != 0) {
+      period++;
+    }
+    n = sct_spec_mul(n, spacing_of[d] > 0 ? period : count);
+  }
+  return n;
+}
+
 /* Do two taps (-1: the array itself) reach the same elements, but for those at the edges? */
 static bool are_alike(const sct_operand *op, const int64_t *spacing_of, int a, int b) {
   bool alike = true;
@@ -333,19 +348,22 @@ static bool are_alike(const sct_operand *op, const int64_t *spacing_of, int a, i
 
 int64_t sct_spec_tap_sets(const sct_spec *spec, const sct_operand *op) {
   int64_t spacing_of[SCT_MAX_DIMS] = {0}, n = 0;
+  bool own_is_read = true;
   const int32_t mark = sct_expr_mark(spec->pool);
   for (int d = 0; d < op->n_dims && op->n_taps > 0; d++) {
     spacing_of[d] = spacing(spec, op, d);
   }
   sct_expr_reset(spec->pool, mark);
   for (int tap = -1; tap < op->n_taps; tap++) {
+    const bool is_window = tap >= 0 && op->taps[tap].how != NULL;
     bool is_new = true;
     for (int other = -1; other < tap && is_new; other++) {
       is_new = !are_alike(op, spacing_of, tap, other);
     }
-    n += is_new;
+    n += is_window ? window_sets(op, spacing_of, &op->taps[tap]) : is_new ? 1 : 0;
+    own_is_read = own_is_read && !(is_window && strcmp(op->taps[tap].name, op->name) == 0);
   }
-  return n;
+  return own_is_read ? n : n - 1;
 }
 
 /* Elements of `op` that the index space touches; overlapping reads count once, gathers
@@ -380,9 +398,22 @@ bool sct_spec_mentions_dims(const sct_spec *spec, sct_expr e) {
   return any;
 }
 
+int64_t sct_operand_reads(const sct_operand *op) {
+  int64_t reads = 1;
+  for (int k = 0; k < op->n_taps; k++) {
+    int64_t n = 1;
+    for (int d = 0; d < op->n_dims; d++) {
+      n = sct_spec_mul(n, sct_tap_count(&op->taps[k], d));
+    }
+    reads += n;
+  }
+  return reads;
+}
+
 int64_t sct_spec_element_bytes(const sct_spec *spec, int op, const sct_size *size) {
   const sct_operand *const o = &spec->operands[op];
-  return sct_spec_mul(sct_spec_elements(spec, size), sct_spec_mul(used_bytes(o), 1 + o->n_taps));
+  return sct_spec_mul(sct_spec_elements(spec, size),
+                      sct_spec_mul(used_bytes(o), sct_operand_reads(o)));
 }
 
 int64_t sct_spec_touched_bytes(const sct_spec *spec, int op, const sct_size *size) {

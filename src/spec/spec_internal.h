@@ -70,8 +70,10 @@ bool sct_spec_has_taps(const sct_spec *spec);
 sct_status sct_spec_check_value_name(const sct_spec *spec, const char *file, int line,
                                      const char *what, const char *name, sct_error *err);
 sct_status sct_spec_check_taps(const sct_spec *spec, sct_error *err);
-/* "north (-1, 0), west (0, -1)" */
-void sct_spec_print_taps(sct_str *out, const sct_operand *op);
+/* Does it read an element of the array where a place lies outside? */
+bool sct_border_reads(sct_border border);
+/* Is the place along dimension d of the operand the index of a dimension as long? */
+bool sct_spec_is_own_dim(const sct_spec *spec, const sct_operand *op, int d);
 
 /* A mention of an operand: the tap it is named by (-1: its own name), the first field (-1: the
  * whole record) and the number of fields; -1 where there is none: the component of a vector, the

@@ -151,18 +151,24 @@ static void add_limit(sct_spec *spec, sct_expr holds, int op) {
   }
 }
 
-/* The place lies in the array, as do those of taps that have no border. */
+/* The place lies in the array, as do those of taps; where there is a border that reads elements of
+ * the array in their stead, it has some. */
 static void add_inside(sct_spec *spec, int k, int d, const reach *r) {
   const sct_operand *op = &spec->operands[k];
   sct_expr_pool *pool = spec->pool;
   sct_expr lo, hi;
   int64_t far[2] = {0, 0};
+  if (sct_operand_leaves(op, d)) {
+    if (sct_border_reads(op->border) && !sct_spec_is_own_dim(spec, op, d)) {
+      add_limit(spec, sct_expr_binary(pool, SCT_EXPR_LT, sct_expr_const(pool, 0), op->extent[d]),
+                k);
+    }
+    return;
+  }
   if (!find_bounds(r, r->at, &lo, &hi)) {
     return;
   }
-  if (op->n_taps > 0 && op->border == SCT_BORDER_NONE) {
-    sct_operand_reach(op, d, &far[0], &far[1]);
-  }
+  sct_operand_reach(op, d, &far[0], &far[1]);
   lo = sct_expr_add(pool, lo, sct_expr_const(pool, far[0]));
   hi = sct_expr_add(pool, hi, sct_expr_const(pool, far[1]));
   add_limit(spec, sct_expr_binary(pool, SCT_EXPR_LE, sct_expr_const(pool, 0), lo), k);

@@ -38,7 +38,7 @@ static sct_status check_shared(const sct_spec *spec, const sct_operand *op, sct_
         "one thread has to write; write u8, whose element is all %d of them",
         op->name, type->name, type->shared, type->shared);
   }
-  if (op->n_taps > 0) {
+  if (op->n_taps > 0 || op->border != SCT_BORDER_NONE) {
     return sct_spec_fail_at(spec, err, op->file, op->line,
                             "'%s' of type %s has no taps: %d of its elements share a byte; read it "
                             "again under another name, with `at`",

@@ -290,11 +290,16 @@ static sct_status check_taps(place p) {
   const sct_expr own = p.at;
   int64_t reach[2];
   sct_operand_reach(p.op, p.d, &reach[0], &reach[1]);
-  for (int k = 0; k < p.op->n_taps && p.op->border == SCT_BORDER_NONE; k++) {
-    const int64_t delta = p.op->taps[k].delta[p.d];
-    if (delta != 0 && (delta == reach[0] || delta == reach[1])) {
+  for (int k = 0; k < p.op->n_taps; k++) {
+    p.tap = &p.op->taps[k];
+    const int64_t first = p.tap->delta[p.d];
+    const int64_t last = first + (sct_tap_count(p.tap, p.d) - 1) * sct_tap_step(p.tap, p.d);
+    for (int end = 0; end < 2; end++) {
+      const int64_t delta = end == 0 ? first : last;
+      if (delta == 0 || delta != reach[end]) {
+        continue;
+      }
       const int32_t mark = sct_expr_mark(pool);
-      p.tap = &p.op->taps[k];
       p.at = sct_expr_add(pool, own, sct_expr_const(pool, delta));
       const sct_status status = check_place(&p);
       sct_expr_reset(pool, mark);
@@ -319,9 +324,17 @@ static sct_status check_operand(const sct_spec *spec, const sct_operand *op, con
                               "'%s' has a negative extent (%lld) at size '%s'", op->name,
                               (long long)p.extent, size->label);
     }
-    if (sct_spec_elements(spec, size) > 0 && !sct_spec_is_computed(spec, p.at)) {
+    if (sct_spec_elements(spec, size) == 0 || sct_spec_is_computed(spec, p.at)) {
+      continue;
+    }
+    if (!sct_operand_leaves(op, d)) {
       SCT_TRY(check_place(&p));
       SCT_TRY(check_taps(p));
+    } else if (sct_border_reads(op->border) && p.extent == 0) {
+      return sct_spec_fail_at(spec, err, op->file, op->line,
+                              "'%s' has no elements at size '%s', so that border = \"%s\" finds "
+                              "none",
+                              op->name, size->label, sct_border_name(op->border));
     }
   }
   return SCT_OK;

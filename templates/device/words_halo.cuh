@@ -9,8 +9,29 @@ __device__ __forceinline__ long long wrap_index(long long i, long long n) {
   return i < 0 ? i + n : i;
 }
 
+// The index that is read beyond the ends of an extent: it goes back, the last element not twice.
+__device__ __forceinline__ long long reflect_index(long long i, long long n) {
+  const long long period = max(2 * (n - 1), 1LL);
+  i = wrap_index(i, period);
+  return min(i, period - i);
+}
+
+// A word of 16 bytes that holds one value again and again.
+template <class T> __device__ __forceinline__ uint4 filled_word(const T &value) {
+  uint4 word;
+#pragma unroll
+  for (int k = 0; k < 16 / (int)sizeof(T); k++)
+    put<sizeof(T)>(reinterpret_cast<T *>(&word) + k, value);
+  return word;
+}
+
 // Does an index lie inside an extent?
 __device__ __forceinline__ bool is_inside(long long i, long long n) { return i >= 0 && i < n; }
+
+// The same by one comparison, of an extent that is not negative.
+__device__ __forceinline__ bool is_within(long long i, long long n) {
+  return (unsigned long long)i < (unsigned long long)n;
+}
 
 // What lies at `from`; nullptr is where everything is zero.
 template <class T, int kWord = word_bytes<T>()>

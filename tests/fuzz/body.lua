@@ -97,7 +97,9 @@ function M.values(spec)
     elseif a.index == 0 or spec.reads_index then
       add_value(out, a.name, a.record, spec.dims[#spec.dims])
       for _, tap in ipairs(a.taps or {}) do
-        add_value(out, tap.name, a.record, spec.dims[1])
+        for _ = 1, tap.how and 3 or 1 do -- windows are named often
+          add_value(out, tap.name, a.record, spec.dims[1])
+        end
       end
     end
   end

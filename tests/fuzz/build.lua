@@ -229,6 +229,46 @@ function families.stencil(r)
   return spec
 end
 
+-- An array longer or shorter than what is read of it, along each dimension.
+local function leaving(r, dim)
+  local by, first = r:pick { 1, 1, 2, 2, 3, 5 }, r:int(-3, 3)
+  local more = r:int(-4, 4)
+  local at = ("%d * %s + %d"):format(by, dim, first)
+  return { dim = dim, at = at, c = "(" .. at .. ")",
+    extent = ("max(%d * %s + %d, 1)"):format(by, dim, more),
+    extent_c = ("fz_most(%d * n_%s + %d, 1)"):format(by, dim, more), scale = by }
+end
+
+local WINDOW_TYPES = { "f32", "f32", "i32", "u32", "f64", "i64", "u64" }
+
+-- A window of the types that it gives back, and taps, under every border.
+function families.windows(r)
+  local spec = start(r, r:weighted { { 1, 25 }, { 2, 45 }, { 3, 30 } })
+  local list, taps = {}, r:chance(30) and random_taps(r, #spec.dims, 3) or {}
+  for d, dim in ipairs(spec.dims) do
+    list[d] = leaving(r, dim)
+  end
+  for k = 1, r:pick { 1, 1, 2 } do
+    local window = { name = "window" .. k, how = r:pick { "sum", "max", "min" }, delta = {},
+      count = {}, step = {} }
+    for d in ipairs(spec.dims) do
+      window.count[d], window.step[d] = r:int(2, 4), r:pick { 1, 1, 1, 2, 3 }
+      window.delta[d] = -r:int(0, 3)
+    end
+    taps[#taps + 1] = window
+  end
+  local border = r:pick { "clamp", "zero", "wrap", "reflect", "skip", "skip", "number" }
+  local a = add_input(spec, types.bare(types.by_name[r:pick(WINDOW_TYPES)]), list,
+    { taps = taps, border = border, leaves = true,
+      border_value = border == "number" and r:int(0, 9) or nil })
+  layouts.set(r, a, r:weighted { { "row_major", 85 }, { "pitched", 15 } })
+  layouts.choose(r, add_output(spec, bare(r, { types.by_name.f32, types.by_name.i32,
+    types.by_name.u8 }), along_all(r, spec.dims)), 5)
+  maybe_broadcast(r, spec, 20)
+  spec.body_kind = "mixed"
+  return spec
+end
+
 local INDEX_TYPES = { "i32", "i32", "i32", "u32", "i64", "u64", "u16", "i16", "u8", "i8" }
 
 local function index_array(r, name, list, scatter)
@@ -606,7 +646,7 @@ end
 
 M.FAMILIES = { { "records", 34 }, { "permute", 14 }, { "stencil", 12 }, { "through", 12 },
   { "reduce", 14 }, { "places", 14 }, { "steps", 14 }, { "ragged", 12 }, { "accumulate", 12 },
-  { "scan", 12 }, { "numbers", 10 } }
+  { "scan", 12 }, { "numbers", 10 }, { "windows", 0 } } -- windows: half of the stencils
 
 -- How often a family has a dimension of few elements, in percent.
 local THIN = { permute = 50, places = 25, records = 25 }
@@ -614,7 +654,7 @@ local THIN = { permute = 50, places = 25, records = 25 }
 --- The abstract description of one spec: of that family, or of one that is drawn.
 function M.spec(r, name, family)
   local drawn = r:weighted(M.FAMILIES)
-  family = family or drawn
+  family = family or drawn == "stencil" and r:chance(50) and "windows" or drawn
   local spec = families[family](r)
   spec.name, spec.family = name, family
   extents.make_runs(r, spec)

@@ -151,19 +151,93 @@ local function load_at(name, a, number, place)
   return table.concat(out)
 end
 
+local function is_max(how)
+  return how == "max" or how == "argmax"
+end
+
+local function start_value(a, f)
+  local how = a.reduce or a.scan
+  if how == "sum" then
+    return "0"
+  end
+  local float = types.is_float(f.type)
+  local bits = f.type.bytes * 8
+  if float then
+    return is_max(how) and "-HUGE_VAL" or "HUGE_VAL"
+  elseif f.type.kind == "FZ_INT" then
+    return (is_max(how) and "(int64_t)(~0ull << %d)" or "(int64_t)~(~0ull << %d)"):format(
+      bits - 1)
+  end
+  return is_max(how) and "0" or ("(~0ull >> %d)"):format(64 - bits)
+end
+
+-- What outside is, where it is a number.
+local function outside_text(a, name)
+  return a.border_value and ("    %s = (%s)%d;\n"):format(name, a.record.fields[1].type.c,
+    a.border_value) or ""
+end
+
+local JOINED = { -- of an element v_ and what is known
+  sum = "(%s)(%s + v_)", max = "(v_ > %s || (v_ == %s && !signbit((double)v_))) ? v_ : %s",
+  min = "(v_ < %s || (v_ == %s && signbit((double)v_))) ? v_ : %s",
+}
+
+local function joined(tap, name, t)
+  if tap.how == "sum" and t.kind == "FZ_INT" then
+    return ("(%s)((uint64_t)%s + (uint64_t)v_)"):format(t.c, name)
+  end
+  return tap.how == "sum" and JOINED.sum:format(t.c, name)
+    or JOINED[tap.how]:format(name, name, name)
+end
+
+-- A window: its elements, in the order of loops, become one.
+local function load_window(a, number, tap)
+  local t, out = a.record.fields[1].type, {}
+  local start = start_value({ reduce = tap.how }, { type = t })
+  out[1] = ("    %s %s = (%s)%s;\n"):format(t.c, tap.name, t.c, start)
+  for d, count in ipairs(tap.count) do
+    out[#out + 1] = ("    for (int64_t w%d = 0; w%d < %d; w%d++)\n"):format(d, d, count, d)
+  end
+  out[#out + 1] = ("    {\n    int64_t t[] = {%s};\n    bool inside = true;\n    %s v_;\n"):format(
+    place_list(a), t.c)
+  for d, delta in ipairs(tap.delta) do
+    out[#out + 1] = ("    inside &= fz_tap(&t[%d], %d + w%d * %d, extent_of(%d, %d, n), FZ_%s);\n")
+      :format(d - 1, delta, d, tap.step[d], number, d - 1, a.border:upper())
+  end
+  out[#out + 1] = ("    memset(&v_, 0, sizeof v_);\n%s    if (inside) {\n%s    }\n"):format(
+    outside_text(a, "v_"), load_at("v_", a, number, "t"))
+  out[#out + 1] = a.border == "skip" and "    if (!inside) {\n      continue;\n    }\n" or nil
+  out[#out + 1] = ("    %s = %s;\n    }\n"):format(tap.name, joined(tap, tap.name, t))
+  return table.concat(out)
+end
+
 local function load_tap(a, number, tap)
+  if tap.how then
+    return load_window(a, number, tap)
+  end
   local out = { ("    %s\n    {\n    int64_t t[] = {%s};\n    bool inside = true;\n"):format(
     declare(tap.name, a.record), place_list(a)) }
   for d, delta in ipairs(tap.delta) do
     out[#out + 1] = ("    inside &= fz_tap(&t[%d], %d, extent_of(%d, %d, n), FZ_%s);\n"):format(
       d - 1, delta, number, d - 1, a.border:upper())
   end
-  out[#out + 1] = ("    memset(&%s, 0, sizeof %s);\n    if (inside) {\n%s    }\n    }\n"):format(
-    tap.name, tap.name, load_at(tap.name, a, number, "t"))
+  out[#out + 1] = ("    memset(&%s, 0, sizeof %s);\n%s    if (inside) {\n%s    }\n    }\n"):format(
+    tap.name, tap.name, outside_text(a, tap.name), load_at(tap.name, a, number, "t"))
   return table.concat(out)
 end
 
 local function load_input(a, number)
+  if a.leaves then -- its own place may lie outside
+    local here = { name = a.name, delta = {} }
+    for d in ipairs(a.places) do
+      here.delta[d] = 0
+    end
+    local out = { load_tap(a, number, here), ("    (void)%s;\n"):format(a.name) }
+    for _, tap in ipairs(a.taps) do
+      out[#out + 1] = load_tap(a, number, tap) .. ("    (void)%s;\n"):format(tap.name)
+    end
+    return table.concat(out)
+  end
   local out = { "    ", declare(a.name, a.record), "\n",
     ("    const int64_t x_%s[] = {%s}; (void)x_%s;\n"):format(a.name, place_list(a), a.name),
     load_at(a.name, a, number, "x_" .. a.name), ("    (void)%s;\n"):format(a.name) }
@@ -241,26 +315,6 @@ end
 
 local function reduce_names(number, k)
   return ("sum_%d_%d"):format(number, k - 1)
-end
-
-local function is_max(how)
-  return how == "max" or how == "argmax"
-end
-
-local function start_value(a, f)
-  local how = a.reduce or a.scan
-  if how == "sum" then
-    return "0"
-  end
-  local float = types.is_float(f.type)
-  local bits = f.type.bytes * 8
-  if float then
-    return is_max(how) and "-HUGE_VAL" or "HUGE_VAL"
-  elseif f.type.kind == "FZ_INT" then
-    return (is_max(how) and "(int64_t)(~0ull << %d)" or "(int64_t)~(~0ull << %d)"):format(
-      bits - 1)
-  end
-  return is_max(how) and "0" or ("(~0ull >> %d)"):format(64 - bits)
 end
 
 -- The dimensions of what an output's elements are combined to: its own, or those of a scan's lines.

@@ -28,6 +28,15 @@ local function taps_text(taps)
   local out = {}
   for k, tap in ipairs(taps) do
     out[k] = ("%s = { %s }"):format(tap.name, table.concat(tap.delta, ", "))
+    if tap.how then
+      local padding = {}
+      for d, delta in ipairs(tap.delta) do
+        padding[d] = -delta
+      end
+      out[k] = ("%s = { window = { %s }, padding = { %s }, dilation = { %s }, reduce = %q }")
+        :format(tap.name, table.concat(tap.count, ", "), table.concat(padding, ", "),
+        table.concat(tap.step, ", "), tap.how)
+    end
   end
   return "taps = { " .. table.concat(out, ", ") .. " }"
 end
@@ -60,7 +69,8 @@ local function options(spec, a)
   out[#out + 1] = pads(a) or nil
   if a.taps then
     out[#out + 1] = taps_text(a.taps)
-    out[#out + 1] = a.border ~= "none" and ("border = %q"):format(a.border) or nil
+    out[#out + 1] = a.border_value and "border = " .. a.border_value
+      or a.border ~= "none" and ("border = %q"):format(a.border) or nil
   end
   out[#out + 1] = a.inout and "inout = true" or nil
   if a.scan then

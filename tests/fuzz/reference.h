@@ -542,9 +542,9 @@ static inline void fz_get_scalar(const fz_run *run, int scalar, void *value) {
 
 /* ---- taps ---- */
 
-enum { FZ_NONE, FZ_CLAMP, FZ_ZERO, FZ_WRAP };
+enum { FZ_NONE, FZ_CLAMP, FZ_ZERO, FZ_WRAP, FZ_REFLECT, FZ_SKIP, FZ_NUMBER };
 
-/* Moves index *x by delta as the border says; false: there is nothing but zero. */
+/* Moves index *x by delta as the border says; false: there is no element. */
 static inline bool fz_tap(int64_t *x, int64_t delta, int64_t extent, int border) {
   int64_t at = *x + delta;
   const bool inside = at >= 0 && at < extent;
@@ -552,9 +552,14 @@ static inline bool fz_tap(int64_t *x, int64_t delta, int64_t extent, int border)
     at = at < 0 ? 0 : extent - 1;
   } else if (!inside && border == FZ_WRAP) {
     at = (at % extent + extent) % extent;
+  } else if (!inside && border == FZ_REFLECT) {
+    while (extent > 1 && (at < 0 || at >= extent)) { /* from mirror to mirror */
+      at = at < 0 ? -at : 2 * (extent - 1) - at;
+    }
+    at = extent > 1 ? at : 0;
   }
   *x = at;
-  return inside || border != FZ_ZERO;
+  return inside || border < FZ_ZERO || border == FZ_WRAP || border == FZ_REFLECT;
 }
 
 /* ---- comparison ---- */

@@ -1,7 +1,7 @@
 // templates/device/async.cuh: smem_address, async_copy, async_commit, async_wait
 // templates/device/division.cuh: ceil_div
 // templates/device/words.cuh: at_byte, word_of, word_bytes, load, store, put
-// templates/device/words_halo.cuh: clamp_index, is_inside, bytes_into_word, word_at, bytes_into_sector, line_at, copy_word
+// templates/device/words_halo.cuh: clamp_index, bytes_into_word, word_at, bytes_into_sector, line_at, copy_word
 
 // What is computed for one element.
 __device__ __forceinline__ void compute(float a, float east, float north, float south, float west,
@@ -26,7 +26,7 @@ stencil(const float *__restrict__ a, float *__restrict__ b, float k_, long long 
   // elements of a that taps reach before and after
   constexpr int kLeft_a = 1, kRight_a = 1;
   constexpr int kLines_a = kTile_row + 2; // lines of a tile of a
-  constexpr int kBefore_a = kLeft_a + kAhead; // elements of one before first_col
+  constexpr int kBefore_a = kLeft_a + kAhead; // elements of one before the block's own
   constexpr int kSpan_a = kBefore_a + kTile_col + kRight_a; // all of its elements
   // words of 16 bytes that hold it, wherever it begins and ends in its first and last
   constexpr int kWords_a = (kSpan_a * sizeof(float) + 15 + 15) / 16;
@@ -49,7 +49,7 @@ stencil(const float *__restrict__ a, float *__restrict__ b, float k_, long long 
       if (guarded) row = clamp_index(row, n_row);
       return &a[n_col * row + col];
     };
-    // its value where it may lie beyond the line's ends
+    // its value where it lies beyond the line's ends
     const auto a_beyond = [&](int i, long long col) -> float {
       return load<float>(a_at(i, clamp_index(col, n_col)));
     };
@@ -77,13 +77,19 @@ stencil(const float *__restrict__ a, float *__restrict__ b, float k_, long long 
     async_wait<0>();
     __syncthreads();
     if (guarded) { // what lies beyond the lines' ends
-      constexpr int kEnds_a = kLeft_a + kRight_a; // elements of a line
-      for (int n = threadIdx.x; n < kLines_a * kEnds_a; n += kThreads) {
-        const int line = n / kEnds_a, k = n % kEnds_a;
-        const long long col = (k < kLeft_a ? 0 : n_col) + k - kLeft_a;
-        const long long column = col - (first_col - kBefore_a);
-        if (is_inside(column, kSpan_a))
-          put<4>(a_tile_line(line) + column, a_beyond(line, col));
+      {
+        // what outputs reach of a line, before the array's first element and from its end on
+        const long long begin = first_col - kBefore_a, first = max(begin, -1LL);
+        const long long stop = min(begin + kSpan_a, n_col + 1);
+        const long long end = max(first, (long long)(n_col));
+        const int before = (int)max(min(stop, 0LL) - first, 0LL);
+        const int beyond = before + (int)max(stop - end, 0LL);
+        for (int n = threadIdx.x; n < kLines_a * beyond; n += kThreads) {
+          const int line = n / beyond, k = n % beyond;
+          const int column = (int)((k < before ? first : end - before) - begin) + k;
+          put<4>(a_tile_line(line) + column,
+                          a_beyond(line, first_col - kBefore_a + column));
+        }
       }
       __syncthreads();
     }

@@ -6,6 +6,7 @@
 //   nvcc -DKERNEL_name -include DIR/name.h -c headers.cu -o name.o ...; nvcc -DMAIN headers.cu *.o -o headers && ./headers
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -1285,6 +1286,64 @@ CASE(scatter_f32x4) {
         want = bytes_of(b);
       },
       [](const std::vector<Any> &in, Any out, long long n) { return scatter_f32x4(in[0], in[1], out, n, n, stream); });
+}
+#endif
+
+#ifdef KERNEL_max_pool2d
+CASE(max_pool2d) {
+  int n_bad = 0, n_cases = 0;
+  for (const std::vector<long long> &n : kSizes3) {
+    const long long rows = std::max(2 * n[1] - 1, 0LL), cols = std::max(2 * n[2] - 1, 0LL);
+    const std::vector<float> x = random_values<float>(n[0] * rows * cols, 26);
+    std::vector<float> y;
+    for (long long at = 0; at < n[0] * n[1] * n[2]; at++) {
+      const long long image = at / (n[1] * n[2]), h = at / n[2] % n[1], w = at % n[2];
+      float most = -INFINITY;
+      for (long long r = std::max(2 * h - 1, 0LL); r <= std::min(2 * h + 1, rows - 1); r++)
+        for (long long c = std::max(2 * w - 1, 0LL); c <= std::min(2 * w + 1, cols - 1); c++)
+          most = std::max(most, x[(image * rows + r) * cols + c]);
+      y.push_back(most);
+    }
+    const Bytes want = bytes_of(y);
+    for (size_t shift : {(size_t)0, sizeof(float)}) {
+      n_bad += !run_case({bytes_of(x)}, want, Bytes(want.size(), 1), shift, [&](const std::vector<Any> &in, Any out) {
+        return max_pool2d(in[0], out, n[0], n[1], n[2], stream);
+      });
+      n_cases++;
+    }
+  }
+  report("max_pool2d", n_cases, n_bad);
+}
+#endif
+
+#ifdef KERNEL_pool_logsumexp
+CASE(pool_logsumexp) {
+  int n_bad = 0, n_cases = 0;
+  Near near;
+  near.share = 2e-4f;
+  for (const std::vector<long long> &n : kSizes3) { // channels, rows, columns; two planes
+    const long long c = n[0], h = n[1], w = n[2];
+    const std::vector<float> x = small_values(c * 4 * 2 * h * 2 * w, 27);
+    std::vector<float> y;
+    for (long long at = 0; at < 2 * h * w; at++) {
+      const long long d = at / (h * w), row = at / w % h, col = at % w;
+      std::vector<double> pooled;
+      for (long long k = 0; k < c; k++) {
+        double most = -INFINITY;
+        for (int e = 0; e < 8; e++)
+          most = std::max(most, (double)x[((k * 4 + 2 * d + e / 4) * 2 * h + 2 * row + e / 2 % 2) * 2 * w + 2 * col + e % 2]);
+        pooled.push_back(most);
+      }
+      double m = -INFINITY, t = 0;
+      for (double p : pooled) m = std::max(m, p);
+      for (double p : pooled) t += exp(p - m);
+      y.push_back((float)(m + log(t)));
+    }
+    n_bad += !run_case({bytes_of(x)}, bytes_of(y), Bytes(y.size() * 4, 1), 0,
+                       [&](const std::vector<Any> &in, Any out) { return pool_logsumexp(in[0], out, 1, c, 2, h, w, stream); }, near);
+    n_cases++;
+  }
+  report("pool_logsumexp", n_cases, n_bad);
 }
 #endif
 

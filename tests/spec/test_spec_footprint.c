@@ -32,9 +32,35 @@ static int64_t bordered(sct_border border, int64_t at, int64_t extent) {
   if (at >= 0 && at < extent) {
     return at;
   }
+  if (border == SCT_BORDER_REFLECT) {
+    while (extent > 1 && (at < 0 || at >= extent)) {
+      at = at < 0 ? -at : 2 * (extent - 1) - at;
+    }
+    return extent > 1 ? at : 0;
+  }
   return border == SCT_BORDER_CLAMP  ? at < 0 ? 0 : extent - 1
          : border == SCT_BORDER_WRAP ? (at % extent + extent) % extent
                                      : -1;
+}
+
+/* Element `n` of a tap's window from the own place on, along dimension d; of one element 0. */
+static int64_t window_at(const sct_operand *op, int tap, int64_t n, int d) {
+  if (tap < 0) {
+    return 0;
+  }
+  const sct_tap *t = &op->taps[tap];
+  for (int k = op->n_dims - 1; k > d; k--) {
+    n /= sct_tap_count(t, k);
+  }
+  return t->delta[d] + n % sct_tap_count(t, d) * sct_tap_step(t, d);
+}
+
+static int64_t window_size(const sct_operand *op, int tap) {
+  int64_t n = 1;
+  for (int d = 0; d < op->n_dims && tap >= 0; d++) {
+    n *= sct_tap_count(&op->taps[tap], d);
+  }
+  return n;
 }
 
 static int64_t offset_at(const sct_operand *op, int f, const int64_t *extent, const int64_t *at) {
@@ -62,20 +88,21 @@ static void brute_force(const sct_operand *op, const sct_size *size, int64_t *se
   for (int64_t k = 0; k < sct_spec_elements(&spec, size); k++) {
     for (int tap = -1; tap < op->n_taps; tap++) {
       const bool *used = tap < 0 ? op->used_here : op->taps[tap].used;
-      int64_t at[SCT_MAX_DIMS];
-      bool inside = true;
-      for (int d = 0; d < op->n_dims; d++) {
-        at[d] = bordered(op->border,
-                         value_at(op->at[d], size->extent, idx, NULL) +
-                             (tap < 0 ? 0 : op->taps[tap].delta[d]),
-                         value_at(op->extent[d], size->extent, idx, NULL));
-        inside = inside && at[d] >= 0;
-      }
-      for (int f = 0; f < op->record.n_fields && inside; f++) {
-        if (used[f] || op->is_index) {
-          const int64_t offset = offset_at(op, f, size->extent, at);
-          assert_true(offset >= 0 && offset + op->record.fields[f].bytes <= all);
-          memset(seen + offset, 1, (size_t)op->record.fields[f].bytes);
+      for (int64_t n = 0; n < window_size(op, tap); n++) {
+        int64_t at[SCT_MAX_DIMS];
+        bool inside = true;
+        for (int d = 0; d < op->n_dims; d++) {
+          at[d] = bordered(op->border,
+                           value_at(op->at[d], size->extent, idx, NULL) + window_at(op, tap, n, d),
+                           value_at(op->extent[d], size->extent, idx, NULL));
+          inside = inside && at[d] >= 0;
+        }
+        for (int f = 0; f < op->record.n_fields && inside; f++) {
+          if (used[f] || op->is_index) {
+            const int64_t offset = offset_at(op, f, size->extent, at);
+            assert_true(offset >= 0 && offset + op->record.fields[f].bytes <= all);
+            memset(seen + offset, 1, (size_t)op->record.fields[f].bytes);
+          }
         }
       }
     }
@@ -266,7 +293,7 @@ static void test_taps(void **state) {
   } of[] = {{{-1, 0}, "n"}, {{1, 0}, "s"}, {{0, -1}, "w"}, {{0, 1}, "e"}, {{2, -3}, "f"}};
   static const char *const bodies[] = {"b = a.x + n.x + s.x + w.x + e.x;", "b = n.x + s.y;",
                                        "b = f.z;", "b = a.x + f.z;"};
-  for (int border = SCT_BORDER_NONE; border <= SCT_BORDER_WRAP; border++) {
+  for (int border = SCT_BORDER_NONE; border <= SCT_BORDER_REFLECT; border++) {
     for (int k = 0; k < SCT_COUNT(layouts); k++) {
       for (int body = 0; body < SCT_COUNT(bodies); body++) {
         char what[128];
@@ -294,6 +321,51 @@ static void test_taps(void **state) {
         check(what);
         close_spec();
       }
+    }
+  }
+}
+
+/* Windows that overlap, follow each other or leave gaps, and begin or end outside of the array. */
+static void test_windows(void **state) {
+  (void)state;
+  static const struct {
+    const char *at, *extents, *body;
+    int64_t delta[2], count[2], step[2];
+  } of[] = {
+      {"i; j", "i, j", "b = a;", {-1, -1}, {3, 3}, {1, 1}},
+      {"2 * i; 2 * j", "2 * i + 1, 2 * j", "b = a;", {-1, -1}, {3, 3}, {1, 3}},
+      {"3 * i; 3 * j", "3 * i, 3 * j", "b = a;", {0, 0}, {3, 3}, {1, 1}},
+      {"5 * i; 4 * j", "5 * i, 4 * j + 9", "b = a;", {0, -2}, {2, 3}, {2, 1}},
+      {"i; j", "i + 4, j", "b = w + a;", {0, -4}, {1, 8}, {1, 1}},
+  };
+  for (int border = SCT_BORDER_CLAMP; border <= SCT_BORDER_VALUE; border++) {
+    for (int k = 0; k < SCT_COUNT(of); k++) {
+      char what[64];
+      snprintf(what, sizeof what, "border %d, window %d", border, k);
+      open_spec("i j");
+      sct_operand *a = add_array("a", "f32", INPUT);
+      const bool own = strstr(of[k].body, "w") != NULL;
+      sct_tap *tap = SCT_ARENA_NEW(&spec.arena, sct_tap, 1);
+      *tap = (sct_tap){.name = own ? "w" : "a",
+                       .how = "max",
+                       .delta = SCT_ARENA_NEW(&spec.arena, int64_t, 2),
+                       .count = SCT_ARENA_NEW(&spec.arena, int64_t, 2),
+                       .step = SCT_ARENA_NEW(&spec.arena, int64_t, 2)};
+      memcpy(tap->delta, of[k].delta, sizeof of[k].delta);
+      memcpy(tap->count, of[k].count, sizeof of[k].count);
+      memcpy(tap->step, of[k].step, sizeof of[k].step);
+      a->border = (sct_border)border;
+      a->n_taps = 1;
+      a->taps = tap;
+      set_at("a", of[k].at);
+      set_extents("a", of[k].extents);
+      add_array("b", "f32", OUTPUT);
+      bind();
+      lay_out_rest();
+      set_sizes("i=1 j=3; i=5 j=7; i=8 j=32; i=2 j=61");
+      finish(of[k].body);
+      check(what);
+      close_spec();
     }
   }
 }
@@ -387,11 +459,9 @@ static void test_large(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_layouts),
-      cmocka_unit_test(test_places),
-      cmocka_unit_test(test_taps),
-      cmocka_unit_test(test_entries),
-      cmocka_unit_test(test_sampled_entries),
+      cmocka_unit_test(test_layouts), cmocka_unit_test(test_places),
+      cmocka_unit_test(test_taps),    cmocka_unit_test(test_windows),
+      cmocka_unit_test(test_entries), cmocka_unit_test(test_sampled_entries),
       cmocka_unit_test(test_large),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -539,7 +539,8 @@ local function element_params(g, part)
     local array = op.old_of and g.ops[op.old_of]
     local is_output = kit.has(part.outputs, array) -- whose parameter has the old value
     for _, read in ipairs((op.is_index or is_output) and {} or some) do
-      local name, type = array and array.name or read.name, g:type(op)
+      local name = array and array.name or read.name
+      local type = window.type(g, op, read)
       add(name, op.record.bare and type .. " " or "const " .. type .. " &")
       list[#list].of = read.name
     end

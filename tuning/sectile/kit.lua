@@ -265,4 +265,23 @@ function kit.zero(field)
   return string.find(field.cuda, " ", 1, true) and "(" .. field.cuda .. ")0" or field.cuda .. "()"
 end
 
+--- A number of a field's type.
+---@param field sectile.Field
+---@param value number
+---@return string
+function kit.number(field, value)
+  local double = field.kind == "float" and field.bytes == 8
+  if field.kind ~= "float" then
+    local whole = field.kind == "uint" and string.format("%dull", math.tointeger(value))
+      or string.format("%dll", math.tointeger(value))
+    return "(" .. field.cuda .. ")" .. whole
+  end
+  local text = string.format(double and "%.17g" or "%.9g", math.abs(value))
+  text = string.find(text, "[.e]") and text or text .. ".0"
+  text = value < math.huge and value > -math.huge and text .. (double and "" or "f")
+    or double and "__longlong_as_double(0x7ff0000000000000ll)" or "__int_as_float(0x7f800000)"
+  text = (value < 0 and "-" or "") .. text
+  return field.cuda == "float" or double and text or string.format("%s(%s)", field.cuda, text)
+end
+
 return kit

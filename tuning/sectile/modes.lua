@@ -70,13 +70,20 @@ local function new_name(s, name)
   return name
 end
 
+-- The places beside its own that an operand stands for, or is read at.
+local function taps_of(op)
+  return op.gather and { op.gather } or op.taps
+end
+
 -- Modes that taps move along: adjacent places differ by one along them.
 local function tapped(k, d)
   return kit.any(k.operands, function(op)
-    return kit.any(op.taps, function(tap)
+    return kit.any(taps_of(op), function(tap)
       return kit.any(tap.delta, function(delta, n)
-        return delta ~= 0 and E.mentions(op.at[n], k.index[d])
+        return (delta ~= 0 or tap.count and tap.count[n] > 1) and E.mentions(op.at[n], k.index[d])
       end)
+    end) or kit.any(op.leaves or {}, function(leaves, n)
+      return leaves and E.mentions(op.at[n], k.index[d])
     end)
   end)
 end
@@ -492,11 +499,11 @@ end
 
 -- Leaves out an array's dimensions that are merged into another, so that the rest are modes again.
 local function drop_array_dims(view, one, op)
-  local lists, put, kept, dropped = { at = {}, index = {}, extent = {} }, {}, {}, {}
+  local lists, put, kept, dropped = { at = {}, index = {}, extent = {}, leaves = {} }, {}, {}, {}
   for d, at in ipairs(one.at) do
-    local still = kit.const_of(op.at[d]) or kit.const_of(at) ~= 0
-    for _, tap in ipairs(op.taps) do
-      still = still or tap.delta[d] ~= 0
+    local still = kit.const_of(op.at[d]) or kit.const_of(at) ~= 0 or op.leaves and op.leaves[d]
+    for _, tap in ipairs(taps_of(op)) do
+      still = still or tap.delta[d] ~= 0 or tap.count and tap.count[d] > 1
     end
     table.insert(still and kept or dropped, d)
     if not still then
@@ -509,23 +516,27 @@ local function drop_array_dims(view, one, op)
       extent = is_one_with(view, op, other, at) and op.extent[other] * extent or extent
     end
     lists.at[n], lists.index[n], lists.extent[n] = at, op.index[d], extent
+    lists.leaves[n] = op.leaves and op.leaves[d]
   end
-  one.at, one.index, one.extent, one.element, one.taps = lists.at, lists.index, lists.extent, {}, {}
+  one.leaves = op.leaves and lists.leaves
+  one.at, one.index, one.extent, one.element = lists.at, lists.index, lists.extent, {}
   for f, e in ipairs(op.element) do
     one.element[f] = E.subst(e, put)
   end
-  for n, tap in ipairs(op.taps) do
-    one.taps[n] = { name = tap.name, delta = {} }
-    for m, d in ipairs(kept) do
-      one.taps[n].delta[m] = tap.delta[d]
+  local taps = kit.map(taps_of(op), function(tap)
+    local same = { name = tap.name, how = tap.how }
+    for _, list in ipairs { "delta", "count", "step" } do
+      same[list] = tap[list] and kit.map(kept, function(d) return tap[list][d] end)
     end
-  end
+    return same
+  end)
+  one.taps, one.gather = op.gather and {} or taps, op.gather and taps[1]
 end
 
 local function operand_of(view, all)
   local one = kit.copy(all.op)
   one.offset, one.at = all.offset, all.at
-  if #all.op.taps > 0 then
+  if #taps_of(all.op) > 0 or all.op.leaves then
     drop_array_dims(view, one, all.op)
   end
   return one
@@ -581,6 +592,19 @@ local function build(s)
   return view
 end
 
+-- For each dimension of an array with a border: may its own place lie outside? nil: nowhere.
+local function leaves_of(k, op)
+  local list = kit.map(op.at, function(at, d)
+    local reaches = #op.taps == 0 or kit.any(op.taps, function(tap)
+      return tap.delta[d] ~= 0 or tap.count and tap.count[d] > 1
+    end)
+    return reaches and op.border ~= "none" and not kit.any(k.dims, function(_, dim)
+      return at:same(k.index[dim]) and op.extent[d]:same(k.extents[dim])
+    end)
+  end)
+  return kit.any(list, function(leaves) return leaves end) and list or nil
+end
+
 -- Adds to the user's view what does not depend on modes: extents as variables and at every size;
 -- for strides no extent is below 2, so that none is 0 by chance; and the size of most elements.
 local function with_extents(k)
@@ -589,6 +613,9 @@ local function with_extents(k)
     k.extent_of[tostring(var)] = true
   end
   local most = -1
+  for _, op in ipairs(k.operands) do
+    op.leaves = leaves_of(k, op)
+  end
   for n, size in ipairs(k.sizes) do
     local given, larger, elements = {}, {}, 1.0
     for e, var in ipairs(k.extents) do
@@ -628,8 +655,9 @@ end
 -- these reach, and so are borders, whose conditions belong to taps.
 local function set_taps_apart(k)
   local with_taps = kit.map(k.operands, function(op) return #op.taps > 0 and op or nil end)
-  if kit.any(with_taps, function(op) return op.border ~= "none" end)
-    or not kit.any(with_taps, function(op) return not halo.dims_of(k, op) end) then
+  if kit.any(with_taps, function(op)
+    return op.border ~= "none" or kit.any(op.taps, function(tap) return tap.how end)
+  end) or not kit.any(with_taps, function(op) return not halo.are_neighbours(k, op) end) then
     return
   end
   for _, op in ipairs(with_taps) do
@@ -640,13 +668,38 @@ local function set_taps_apart(k)
         local one = is_taken and kit.copy(array) or op -- else the array itself is read there
         one.name, one.at = tap.name, kit.map(array.at, function(at, d) return at + tap.delta[d] end)
         one.offset = kit.map(array.element, function(_, f)
-          return (reads.tap_offset(array, f, tap.delta))
+          return (reads.tap_offset(array, f, tap))
         end)
         if is_taken then
           one.tap_of, one.number = op.number, #k.operands + 1
           k.operands[one.number] = one
         end
         op.array_name, is_taken = array.name, true
+      end
+    end
+  end
+end
+
+-- Everything that an array is read at as a further input, whose `gather` says where that lies: its
+-- value is loaded element by element, as the border says, or becomes of a window.
+local function gather_taps(k)
+  for _, op in ipairs { table.unpack(k.operands) } do
+    local list, array = op.taps, kit.copy(op)
+    local hidden = kit.any(list, function(tap) return tap.name == op.name end)
+    local own = (#list > 0 or op.leaves) and not hidden and is_named(k, op.name)
+    local is_taken = false
+    op.taps, array.taps = {}, {}
+    local here = { name = op.name, delta = kit.map(op.at, function() return 0 end) }
+    list = own and kit.append({ here }, table.unpack(list)) or list
+    for _, tap in ipairs(list) do
+      if is_named(k, tap.name) then
+        local one = is_taken and kit.copy(array) or op
+        one.name, one.gather, one.array_name = tap.name, tap, array.name
+        if is_taken then
+          one.tap_of, one.number = op.number, #k.operands + 1
+          k.operands[one.number] = one
+        end
+        is_taken = true
       end
     end
   end
@@ -671,17 +724,23 @@ end
 --- The kernel over canonical modes.
 ---@param k sectile.View over the user's dimensions
 ---@param splits "none"|"merging"|"all"
----@param with_taps boolean taps stay with their arrays where they could be further inputs
+---@param taps "together"|"apart"? taps stay with their arrays; or all are further inputs; else they
+--- are where elements share no neighbours, without borders and windows
 ---@param key string what modes.known() finds it by
 ---@return sectile.View
-function modes.view(k, splits, with_taps, key)
+function modes.view(k, splits, taps, key)
   local refused, s = {}
   with_extents(k)
   add_old_values(k)
-  if not with_taps then
+  if taps ~= "together" then
     set_taps_apart(k)
   end
-  k.has_taps = kit.any(k.operands, function(op) return #op.taps > 0 end)
+  if taps == "apart" then
+    gather_taps(k)
+  end
+  k.has_taps = kit.any(k.operands, function(op)
+    return #op.taps > 0 or op.leaves and not op.gather
+  end)
   repeat
     s = start(k, refused)
     if splits ~= "none" then

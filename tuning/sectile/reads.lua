@@ -83,8 +83,8 @@ function reads.fields(op, body, names)
 end
 
 --- The index that is read where `at`, which may lie up to -lo below and hi above the indices of
---- `op`'s dimension `d`, is asked for; and, where what lies outside is zero, the condition that it
---- is inside.
+--- `op`'s dimension `d`, is asked for; and, where what lies outside is no element of the array, the
+--- condition that it is inside.
 ---@param op sectile.Operand
 ---@param d integer
 ---@param at sectile.Expr
@@ -102,8 +102,12 @@ function reads.bordered(op, d, at, lo, hi)
     local above = hi > 0 and extent * extent:le(at) or 0
     at = at + below - above
   elseif op.border == "wrap" then
-    at = (at - lo * extent):max(0) % extent
-  elseif op.border == "zero" then
+    at = at % extent
+  elseif op.border == "reflect" then
+    local period = ((extent - 1) * 2):max(1)
+    at = at % period
+    at = at:min(period - at)
+  elseif op.border ~= "none" then
     inside = lo < 0 and (0 * at):le(at) or nil
     if hi > 0 then
       local below = at:lt(extent)
@@ -113,41 +117,81 @@ function reads.bordered(op, d, at, lo, hi)
   return at, inside
 end
 
---- Byte offset of field `f` of `op` at a tap, and the condition that it lies inside where outside
---- is zero.
+-- May the array's own place along dimension d lie outside of it?
+local function leaves(op, d)
+  return op.leaves and op.leaves[d]
+end
+
+--- Byte offset of field `f` of `op` at a tap, or at the element of a window that `moved` says; and
+--- the condition that it lies inside, where outside is no element of the array.
 ---@param op sectile.Operand
 ---@param f integer
----@param delta integer[] for each of its dimensions
+---@param tap table delta: for each of its dimensions; count, step of a window
+---@param moved? (sectile.Expr|false)[] of a window: the number of its element along each dimension
 ---@return sectile.Expr offset
 ---@return sectile.Expr? inside
-function reads.tap_offset(op, f, delta)
-  local with, inside = {}, nil
-  for d, step in ipairs(delta) do
-    local at, here = op.at[d], nil
-    if step ~= 0 then
-      at, here = reads.bordered(op, d, at + step, math.min(step, 0), math.max(step, 0))
+---@return (table|false)[] for each of its dimensions that has a condition: at, extent
+function reads.tap_offset(op, f, tap, moved)
+  local with, inside, each = {}, nil, {}
+  for d, delta in ipairs(tap.delta) do
+    local at, here, far = op.at[d] + delta, nil, tap.count and (tap.count[d] - 1) * tap.step[d] or 0
+    local low, high = math.min(delta, 0), math.max(delta + far, 0)
+    at = moved and moved[d] and at + moved[d] * tap.step[d] or at
+    if leaves(op, d) then
+      low, high = -2, 2 -- anywhere
+    end
+    if low < 0 or high > 0 then
+      at, here = reads.bordered(op, d, at, low, high)
     end
     kit.append(with, op.index[d], at)
+    each[d] = here and { at = at, extent = op.extent[d] } or false
     inside = inside and here and inside:land(here) or inside or here
   end
-  return E.subst(op.element[f], with), inside
+  return E.subst(op.element[f], with), inside, each
+end
+
+-- A window's loops, each with the variable that stands for the number of an element.
+local function loops_of(op, tap)
+  local loops, moved = {}, {}
+  for d, count in ipairs(tap.count) do
+    moved[d] = count > 1 and E.var(string.format("window.%d", d), 0, count - 1)
+    loops[#loops + 1] = count > 1 and { index = moved[d], count = count, d = d, op = op } or nil
+  end
+  return loops, moved
 end
 
 --- The places at which the body reads `op`: each with the name of its value, the fields that are
 -- used, their offsets, and `inside`.
 function reads.of(op, body, names)
   local list = {}
-  if #op.taps == 0 or reads.named(body, op.name) then
+  local function add(tap, used)
+    local read = { name = tap.name, delta = tap.delta, how = tap.how, count = tap.count,
+      step = tap.step, used = used, offset = {} }
+    local moved
+    if tap.how then
+      read.loops, moved = loops_of(op, tap)
+    end
+    for _, f in ipairs(used) do
+      read.offset[f], read.inside, read.inside_each = reads.tap_offset(op, f, tap, moved)
+    end
+    list[#list + 1] = read
+  end
+  if op.gather then
+    if reads.named(body, op.name) then
+      add(op.gather, op.used)
+    end
+    return list
+  end
+  local hidden = kit.any(op.taps, function(tap) return tap.name == op.name end)
+  if op.leaves and not hidden and (#op.taps == 0 or reads.named(body, op.name)) then
+    add({ name = op.name, delta = kit.map(op.at, function() return 0 end) }, op.used)
+    list[1].delta = nil
+  elseif not hidden and (#op.taps == 0 or reads.named(body, op.name)) then
     list[1] = { name = op.name, used = op.used, offset = op.offset }
   end
   for _, tap in ipairs(op.taps) do
     if reads.named(body, tap.name) then
-      local read = { name = tap.name, delta = tap.delta, offset = {} }
-      read.used = reads.fields({ name = tap.name, record = op.record }, body, names)
-      for _, f in ipairs(read.used) do
-        read.offset[f], read.inside = reads.tap_offset(op, f, tap.delta)
-      end
-      list[#list + 1] = read
+      add(tap, reads.fields({ name = tap.name, record = op.record }, body, names))
     end
   end
   return list

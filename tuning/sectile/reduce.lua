@@ -13,9 +13,12 @@ local BUSY_THREADS = 1024 -- of an SM
 
 -- ---- partials ----
 
--- The type in which a field is accumulated: halves as floats; sums of integers without a sign, as
--- those may wrap.
-local function accumulator(field, how)
+--- The type in which a field is accumulated: halves as floats; sums of integers without a sign, as
+--- those may wrap.
+---@param field sectile.Field
+---@param how string
+---@return string
+function reduce.accumulator(field, how)
   if field.kind == "float" then
     return field.bytes == 8 and "double" or "float"
   end
@@ -49,8 +52,12 @@ function reduce.identity(field, how, type)
   return how == "max" and "-" .. LARGEST[field.type] .. " - 1" or LARGEST[field.type]
 end
 
--- The text of two values as one, both of the slot's type.
-local function combined(slot, one, other)
+--- The text of two values as one, both of the slot's type.
+---@param slot table how, type, field
+---@param one string
+---@param other string
+---@return string
+function reduce.combined(slot, one, other)
   local sign = slot.how == "sum" and "+" or BITS[slot.how]
   if sign then
     return string.format("%s %s %s", one, sign, other)
@@ -66,7 +73,7 @@ end
 local function add_index_members(slot, compared)
   local extreme, name = slot.name .. "_value", slot.name
   local how = slot.how == "argmax" and "max" or "min"
-  local type = accumulator(compared, how)
+  local type = reduce.accumulator(compared, how)
   slot.compared, slot.wins = compared, name .. "_wins"
   slot.compare = string.format("const bool %s = other.%s %s one.%s\n"
     .. "    || (other.%s == one.%s && other.%s < one.%s);", slot.wins, extreme,
@@ -90,10 +97,10 @@ local function new_slot(op, field, name)
     slot.type = field.bytes == 8 and "unsigned long long" or "unsigned int"
     add_index_members(slot, op.compared)
   else
-    slot.type = accumulator(field, how)
+    slot.type = reduce.accumulator(field, how)
     slot.members[1] = {
       type = slot.type, name = name, identity = reduce.identity(field, how, slot.type),
-      combined = combined(slot, "one." .. name, "other." .. name),
+      combined = reduce.combined(slot, "one." .. name, "other." .. name),
     }
   end
   return slot
@@ -203,7 +210,7 @@ end
 function reduce.given_type(op)
   local field = op.compared or op.cuda and op or op.record.bare and op.record.fields[1]
   local wide = field and op.reduce and not op.compared and field.kind == "float"
-  return wide and accumulator(field, op.reduce) or field and field.cuda or op.record.name
+  return wide and reduce.accumulator(field, op.reduce) or field and field.cuda or op.record.name
 end
 
 --- The initializers of the partial of one element whose outputs are computed.
@@ -241,7 +248,7 @@ end
 -- The value that is stored onto what an output holds: one rounding for both.
 local function onto(slot, held, value)
   local wide = slot.type == slot.field.cuda and held or string.format("(%s)%s", slot.type, held)
-  local both = combined(slot, wide, value)
+  local both = reduce.combined(slot, wide, value)
   return rounded(slot, slot.type ~= slot.field.cuda and slot.how == "sum" and "(" .. both .. ")"
     or both)
 end
@@ -330,15 +337,15 @@ end
 ---@return sectile.Expr lanes the number
 ---@return integer least that it may be
 function reduce.choose_lanes(g, c)
-  local least, log_busy = c.least, 0
-  while 2 * least * c.bytes <= (c.short or LEAST_BYTES) do
+  local least, log_busy, bytes = c.least, 0, math.max(c.bytes, 1) -- a body may read nothing
+  while 2 * least * bytes <= (c.short or LEAST_BYTES) do
     least = 2 * least
   end
   while 2 << log_busy <= BUSY_THREADS * g.k.device.sms do
     log_busy = log_busy + 1
   end
   local many, rows = c.many + 0 * c.rows, c.rows + 0 * c.many
-  local short = kit.ceil_div(c.short or SHORT_BYTES, c.bytes)
+  local short = kit.ceil_div(c.short or SHORT_BYTES, bytes)
   local wanted = kit.ceil_div(many, c.items):max(many:min(short))
   local lanes, chosen = least, least + 0 * wanted
   while lanes < c.most do

@@ -6,9 +6,12 @@ local row_streams = {}
 --- What the kernel calls the index of each mode; `e`: `e` elements on along the fastest one.
 ---@param p table the plan
 ---@param e? any
+---@param wide? boolean as 64-bit integers, where minima and maxima are taken
 ---@return table
-function row_streams.binding(p, e)
-  local at = kit.map(p.index, cuda.var)
+function row_streams.binding(p, e, wide)
+  local at = kit.map(p.index, function(name)
+    return cuda.var((wide and "(long long)" or "") .. name)
+  end)
   at[#at] = e and at[#at] + cuda.var("e") or at[#at]
   return p.g:binding(at, function(op) return p.index_values[op.number] end)
 end
@@ -29,13 +32,17 @@ local function load_text(p, x)
   local to = each and x.value or x.at
   local held = first and (each and first.value or first.at)
   local streaming = p.evict == "streaming" and not x.steady and (x.held or p.is_map) and not first
-  local word, shorter = p.g:single(x.op, x.f)
+  local word, shorter = p.g:single(x.op, x.f, x.read and x.read.offset)
   word = x.word or shorter or (streaming and word)
-  local address = p.g:address(x.op, x.f, row_streams.binding(p, each))
+  local with = row_streams.binding(p, each, x.read)
+  local address = not x.read and p.g:address(x.op, x.f, with)
   if x.held and p.hold == "shared" and (x.word or 0) >= 4 and not x.op.old_of then
     return string.format("async_copy<%d>(&%s, %s);", x.word, to, address)
   end
-  local text = cuda.load(cuda.load_name(x.op, streaming and "load_streaming"),
+  local text = x.read and window.value(p.g, x.op, x.f, x.read, with, function(bound)
+    return cuda.load(cuda.load_name(x.op), p.g:type(x.op, x.f), shorter,
+      p.g:address(x.op, x.f, bound, x.read.offset))
+  end, true) or cuda.load(cuda.load_name(x.op, streaming and "load_streaming"),
     each and x.element or x.type, word, address)
   if not p.odd or not x.many then
     return string.format("%s = %s;", to, held and "first > 0 ? " .. text .. " : " .. held or text)

@@ -26,17 +26,28 @@ M["s.array"] = {
     .. "`\"3 * i\"` is three times the extent of `i`" },
   { "pad", "integer|table", "a number, or one for each dimension, added to the extents" },
   { "taps", "table", "further elements that an input is read at: `name = { offset in every "
-    .. "dimension }`" },
-  { "border", "string", "what taps find outside: `clamp`, `zero`, `wrap`; default `none`: they "
-    .. "stay inside" },
+    .. "dimension }`; or windows: `name = { window = 3, padding = 1, reduce = \"sum\" }`" },
+  { "window", "integer|table", "the body reads a window of the input as one value: how many "
+    .. "elements it has along each of the last dimensions, or by name: `{ h = 3, w = 3 }`" },
+  { "reduce", "string|table", "what the elements of a window become: `sum`, `mean`, `max`, `min`; "
+    .. "or of an output that lacks some of the kernel's dimensions: `sum`, `max` or `min` of what "
+    .. "the body gives for them, or where that is: `argmax`, `argmin`" },
+  { "stride", "integer|table", "how far neighbouring windows are apart, as `window`; default 1" },
+  { "padding", "integer|table", "how far the first window begins before the array, as `window`; "
+    .. "default 0" },
+  { "dilation", "integer|table", "how far the elements of a window are apart, as `window`; "
+    .. "default 1" },
+  { "count_include_pad", "boolean", "`false`: a mean is one of the elements inside of the array; "
+    .. "default: of all that a window has" },
+  { "border", "string|number", "what is read outside of the array: a number, `zero`, `clamp` (the "
+    .. "nearest element), `reflect` (without the edge twice) or `wrap`; `skip`, the default of "
+    .. "windows: they leave it out; `none`, else the default: all that is read lies inside" },
   { "fill", "string", "how the tuner fills an index array where a size does not say: `identity`, "
     .. "`permuted`, `random` or `constant` (all the same); offsets of ragged rows: `constant`, "
     .. "`uniform`, `power` or `file:NAME`; an input of `bool`: `random` or `prefix` (of each row "
     .. "of its last dimension the first half or more is true, as padding leaves it)" },
   { "none", "boolean", "of an index array: a value below 0 says that there is no element; the body "
     .. "asks for it, and what is read through it is what 0 finds" },
-  { "reduce", "string|table", "of an output that lacks some of the kernel's dimensions: `sum`, "
-    .. "`max` or `min` of what the body gives for them, or where that is: `argmax`, `argmin`" },
   { "accumulate", "string", "of an output whose places an index gives: `add`, `min`, `max`, `and`, "
     .. "`or` or `xor` of what the body gives for all points that fall on one" },
   { "deterministic", "boolean", "of an output that is accumulated: it holds the same bits after "

@@ -247,8 +247,37 @@ local WORDS = {
   reduce = { "sum", "max", "min", "argmax", "argmin" },
   accumulate = { "add", "min", "max", "and", "or", "xor" },
   scan = { "sum", "max", "min" },
-  border = { "none", "clamp", "zero", "wrap" },
+  border = { "none", "clamp", "zero", "wrap", "reflect", "skip" },
 }
+local FOLDS = { "sum", "mean", "max", "min" }
+local MAX_REACH = 65536 -- SCT_MAX_TAP_DELTA
+-- What torch.nn.functional.pad calls them.
+local PADDINGS = { zeros = "zero", constant = "zero", replicate = "clamp", circular = "wrap" }
+
+-- A window as it is written; which dimensions it means is known with those of the kernel.
+local function copy_window(name, options, what, place)
+  local window = { name = name, given = {}, what = what }
+  for _, key in ipairs { "window", "stride", "padding", "dilation" } do
+    local value, least = options[key], key == "padding" and 0 or 1
+    if type(value) == "table" then
+      check.plain(value, ("%s: %s"):format(what, key), place)
+    end
+    for _, number in pairs(type(value) == "table" and value or { value }) do
+      if math.type(number) ~= "integer" or number < least or number > MAX_REACH then
+        check.fail_key(place, key, "%s: %s is a whole number from %d to %d, or a table of them",
+          what, key, least, MAX_REACH)
+      end
+    end
+    window.given[key] = type(value) == "table" and kit.copy(value) or value
+  end
+  if type(options.reduce) ~= "string" then
+    check.fail_key(place, "window", "%s becomes one value: say which by reduce = \"max\" (sum, "
+      .. "mean, min)", what)
+  end
+  local how = check.word(options.reduce, FOLDS, what .. ": unknown reduce", place)
+  window.how = how == "mean" and options.count_include_pad == false and "mean inside" or how
+  return window
+end
 
 -- { west = { 0, -1 }, ... } as a list in order of names. In one dimension a number will do.
 local function copy_taps(taps, what, place)
@@ -260,8 +289,12 @@ local function copy_taps(taps, what, place)
         what)
     end
     local list = type(delta) == "table" and delta or { delta }
-    check.list(list, "integer", ("%s: tap '%s'"):format(what, name), place)
-    out[#out + 1] = { name = name, delta = kit.copy(list) }
+    if list.window then
+      out[#out + 1] = copy_window(name, list, ("%s: window '%s'"):format(what, name), place)
+    else
+      check.list(list, "integer", ("%s: tap '%s'"):format(what, name), place)
+      out[#out + 1] = { name = name, delta = kit.copy(list) }
+    end
   end
   table.sort(out, function(a, b) return a.name < b.name end)
   return out
@@ -311,6 +344,13 @@ end
 local function copy_words(array, options, what, place)
   for option, words in pairs(WORDS) do
     local word = options[option]
+    if option == "border" and type(word) == "number" then
+      array.border_value, word = word + 0.0, nil
+    elseif option == "border" then
+      word = PADDINGS[word] or word
+    elseif option == "reduce" and options.window then
+      word = nil -- of the window
+    end
     if type(word) == "table" then -- only reduce may be one
       word, array.compared = how_and_type(word, ("%s: %s"):format(what, option), place)
     end
@@ -329,6 +369,50 @@ local function copy_words(array, options, what, place)
     end
   end
   array.along, array.exclusive = options.along, options.exclusive or nil
+end
+
+-- Checks the number that lies outside of the array: one of its type.
+local function check_border_value(array, what, place)
+  local value, of = array.border_value, array.record.fields[1]
+  local type = of[1] == "" and TYPES[of[2]]
+  if not type or type.lanes > 1 or type.shared > 1 then
+    check.fail_key(place, "border", "%s: a number is the border of numbers, not of records or "
+      .. "vectors; border = \"zero\" is that of any", what)
+  elseif value ~= value then
+    check.fail_key(place, "border", "%s: its border is no number (NaN)", what)
+  end
+  local bits = of[2]:find "^[iu]" and tonumber(of[2]:match "%d+") or of[2] == "bool" and 1
+  local least = of[2]:find "^i" and -(2.0 ^ (bits - 1)) or 0
+  if bits and (value ~= math.floor(value) or value < least or value >= least + 2.0 ^ bits
+    or value >= 2.0 ^ 63) then
+    check.fail_key(place, "border", "%s: %s is no %s", what, ("%.17g"):format(value), of[2])
+  end
+end
+
+-- Where the body reads an input: taps, windows, and what lies outside.
+local function add_reads(array, options, what, place)
+  array.taps = options.taps ~= nil and copy_taps(options.taps, what, place) or {}
+  if options.window then
+    table.insert(array.taps, 1, copy_window(array.name, options, what .. ": its window", place))
+  end
+  array.stride = options.stride
+  local first = kit.any(array.taps, function(tap) return tap.how end) and "skip"
+  for _, option in ipairs(options.window and {} or { "padding", "dilation", "count_include_pad",
+    "stride" }) do
+    if options[option] ~= nil and not (first and option == "stride") then
+      check.fail_key(place, option, "%s: %s belongs to a window, as in { window = 3, %s = ... }",
+        what, option, option)
+    end
+  end
+  if array.border_value then
+    check_border_value(array, what, place)
+  end
+  array.leaves_out = first and not array.border_value and not array.border -- by default
+  array.border = array.border_value and "value" or array.border or first or nil
+  if #array.taps == 0 and array.border == "skip" then
+    check.fail_key(place, "border", "%s: only windows leave out what lies outside; read alone, an "
+      .. "element has a value there, as with border = 0", what)
+  end
 end
 
 --- An array: what its elements are and where they lie.
@@ -378,12 +462,7 @@ function M.array(name, element, lay, options)
     array.pad = kit.copy(array.pad)
   end
   copy_words(array, options, what, place)
-  if options.taps ~= nil then
-    array.taps = copy_taps(options.taps, what, place)
-  end
-  if array.border and #(array.taps or {}) == 0 then
-    check.fail_key(place, "border", "%s has a border, but no taps that could reach beyond it", what)
-  end
+  add_reads(array, options, what, place)
   array.inout, array.none = options.inout or nil, options.none or nil
   array.deterministic, array.host = options.deterministic or nil, options.host
   return check.seal(array)
@@ -435,11 +514,92 @@ local function take_pitch(array)
   array.layouts = layout.alternatives({ name = "row_major", place = array.place }, array.place)
 end
 
+-- Whole numbers by dimension: `given` is one for all of `among`, a list for the last of them, or
+-- names them as the array or the kernel does.
+local function by_dim(given, default, array, kernel_dims, among, key, what)
+  local list = kit.map(array.dims, function() return default end)
+  local function set(d, value)
+    if not d or not (among == nil or among[d]) then
+      check.fail_key(array.place, key, "%s: %s is given for %s", what, key,
+        d and ("dimension '%s', along which it has no window"):format(array.dims[d])
+          or "a dimension that the array has not")
+    end
+    list[d] = value
+  end
+  if type(given) ~= "table" then
+    for d in ipairs(list) do
+      if given and (among and among[d] or not among and d == #list) then
+        list[d] = given
+      end
+    end
+    return list
+  end
+  for name, value in pairs(given) do
+    local d = math.type(name) == "integer" and #list - #given + name
+    for n, dim in ipairs(array.dims) do
+      local kernels = #kernel_dims == #list and kernel_dims[n]
+      d = (dim == name or kernels == name) and n or d
+    end
+    set(list[d] ~= nil and d or nil, value)
+  end
+  return list
+end
+
+-- The places of windows: their elements by dimension, and, where the array does not say it, the
+-- places of the first and extents that they all fit into.
+local function set_windows(array, kernel_dims)
+  local first, stride
+  for n, tap in ipairs(array.taps) do
+    if tap.how then
+      local given, what = tap.given, tap.what
+      local among = {}
+      tap = { name = tap.name, how = tap.how, count = {} }
+      for d, count in ipairs(by_dim(given.window, 0, array, kernel_dims, nil, "window", what)) do
+        among[d], tap.count[d] = count ~= 0, math.max(count, 1)
+      end
+      tap.step = by_dim(given.dilation, 1, array, kernel_dims, among, "dilation", what)
+      local padding = by_dim(given.padding, 0, array, kernel_dims, among, "padding", what)
+      tap.delta = kit.map(padding, function(size) return -size end)
+      stride = stride or by_dim(given.stride or array.stride, 1, array, kernel_dims, among,
+        "stride", what)
+      array.taps[n], first = tap, first or tap
+    end
+  end
+  if not first then
+    return
+  end
+  local function index_of(d) -- the kernel's dimension that the array's moves with
+    return kit.has(kernel_dims, array.dims[d]) and array.dims[d]
+      or #kernel_dims == #array.dims and kernel_dims[d]
+      or check.fail_key(array.place, "dims", "array '%s' has a dimension '%s' that the kernel has "
+        .. "not; say where its windows begin: at = { ... }", array.name, array.dims[d])
+  end
+  array.at = array.at or kit.map(array.dims, function(_, d)
+    return stride[d] == 1 and index_of(d) or ("%d * %s"):format(stride[d], index_of(d))
+  end)
+  local fits = not array.extents and not kit.any(array.dims, function(dim, d)
+    return first.delta[d] ~= 0 or not kit.has(kernel_dims, dim)
+  end)
+  if fits and array.leaves_out and #array.taps == 1 then
+    array.border = nil -- as many elements as the windows have
+  end
+  array.extents = array.extents or kit.map(array.dims, function(dim, d)
+    if not kit.has(kernel_dims, dim) then
+      return dim
+    end
+    local more = (first.count[d] - 1) * first.step[d] + 1 + 2 * first.delta[d] - stride[d]
+    local text = stride[d] == 1 and dim or ("%d * %s"):format(stride[d], dim)
+    return more == 0 and text or more > 0 and ("%s + %d"):format(text, more)
+      or ("max(%s - %d, 0)"):format(text, -more)
+  end)
+end
+
 -- Copies of the arrays; one without dims has the kernel's.
 local function with_dims(arrays, dims)
   return kit.map(arrays, function(array)
     local copy = kit.copy(array)
-    copy.dims = copy.dims or dims
+    copy.dims, copy.taps = copy.dims or dims, kit.copy(array.taps)
+    set_windows(copy, dims)
     take_pitch(copy)
     if type(copy.pad) == "number" then
       copy.pad = kit.map(copy.dims, function() return array.pad end)
@@ -452,7 +612,7 @@ local function with_dims(arrays, dims)
           #list == 1 and "" or "s")
       end
     end
-    for _, tap in ipairs(copy.taps or {}) do
+    for _, tap in ipairs(copy.taps) do
       if #tap.delta ~= #copy.dims then
         check.fail_key(copy.place, tap.name,
           "array '%s' has %d dimension%s, but tap '%s' has %d offset%s", copy.name, #copy.dims,

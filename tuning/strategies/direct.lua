@@ -26,8 +26,9 @@ local function word_of(p, op, f, offset)
 end
 
 -- Text that loads field `f` of `op`, or its whole value, from `offset`.
-local function load_text(p, op, f, offset)
-  local word, with = word_of(p, op, f, offset), binding(p)
+local function load_text(p, op, f, offset, with)
+  local word = word_of(p, op, f, offset)
+  with = with or binding(p)
   return word and cuda.load(cuda.load_name(op), p.g:type(op, f), word,
     p.g:address(op, f, with, offset)) or p.g:place(op, f, with, offset)
 end
@@ -41,22 +42,17 @@ end
 -- Declares the value of `op` at one of the places where the body reads it.
 local function declare_read(p, op, read)
   local g, name, fields = p.g, value_name(p, read.name), op.record.fields
-  local inside = read.inside and g:text(read.inside, binding(p)) .. " ? "
-  local function loaded(f, zero)
-    local text = load_text(p, op, f, read.offset)
-    return inside and inside .. text .. " : " .. zero or text
+  local function value(f)
+    return window.value(g, op, f, read, binding(p), function(with)
+      return load_text(p, op, f, read.offset, with)
+    end)
   end
-  if op.record.bare then
-    return "const " .. g:type(op) .. " " .. name .. " = " .. loaded(1, kit.zero(fields[1])) .. ";"
-  elseif op.style == "record" then
-    return "const " .. g:type(op) .. " " .. name .. " = " .. loaded(nil, g:type(op) .. "()") .. ";"
+  if op.record.bare or op.style == "record" then
+    return string.format("const %s %s = %s;", window.type(g, op, read), name,
+      value(op.record.bare and 1 or nil))
   end
-  local lines = { g:type(op) .. " " .. name .. ";" }
-  for _, f in ipairs(read.used) do
-    local value = loaded(f, kit.zero(fields[f]))
-    lines[#lines + 1] = kit.member(name, fields[f]) .. " = " .. value .. ";"
-  end
-  return kit.concat(lines)
+  return kit.concat { string.format("%s %s;", g:type(op), name), table.unpack(kit.map(read.used,
+    function(f) return string.format("%s = %s;", kit.member(name, fields[f]), value(f)) end)) }
 end
 
 local function declare_index(p, op)

@@ -86,7 +86,7 @@ local function path_of(p, op, f)
   local g = p.g
   if not op.is_output and not changes_from(p, op, 1) then
     return "once"
-  elseif p.vec == 1 or not changes_from(p, op, p.side)
+  elseif p.vec == 1 or op.gather or not changes_from(p, op, p.side)
     or p.unit == 1 and not op.is_output and not changes_from(p, op, p.side + 1) then
     return "item"
   end
@@ -146,7 +146,8 @@ end
 local function stream(p, op, f)
   local g = p.g
   local path, vector = path_of(p, op, f)
-  local element = g:type(op, f)
+  local read = op.gather and op.reads[1]
+  local element = read and read.how and window.type(g, op, read) or g:type(op, f)
   local shape = SHAPES[vector and (vector.shared or 1) > 1 and "shared" or path]
   local count = shape.count
   local x = {
@@ -165,7 +166,7 @@ local function stream(p, op, f)
   end
   x.address = vector and vector.address or flat_address(p, op, path) or g:address(op, f, with)
   local word
-  x.word, word = g:single(op, f)
+  x.word, word = g:single(op, f, read and read.offset)
   if vector then
     word, x.word, x.width = vector.word, vector.word, vector.width or p.vec
   end
@@ -176,7 +177,9 @@ local function stream(p, op, f)
     return x
   end
   local reused = path == "once" or path == "inner" or (path == "item" and p.vec > 1)
-  x.load = cuda.load(cuda.load_name(op, not reused and p.load_name), moved, word, x.address)
+  x.load = read and window.value(g, op, f, read, with, function(bound)
+    return cuda.load(cuda.load_name(op), g:type(op, f), word, g:address(op, f, bound, read.offset))
+  end, true) or cuda.load(cuda.load_name(op, not reused and p.load_name), moved, word, x.address)
   x.load_some = count and (p.aligned
     and string.format("load_between<%s, kVec>(%s, begin, %s)", element, x.address, p.left)
     or string.format("load_some<%s, %s>(%s, %s)", element, count, x.address,
@@ -193,10 +196,10 @@ end
 
 -- The streams of an operand: whole records where they are runs, else its fields.
 local function streams(p, op, staged)
-  if staged then
+  if staged and not op.gather then
     return staging.streams(p, op)
   end
-  local parts = cuda.parts(op, p.vec == 1 or p.inside > 1
+  local parts = cuda.parts(op, not op.gather and p.vec == 1 or p.inside > 1
     or p.g:vector(op, nil, #p.k.dims, p.vec) or not changes_from(p, op, p.side))
   local list = kit.map(parts, function(f) return stream(p, op, f or nil) end)
   p.stream_of[op.number] = not parts[1] and list[1] or nil
@@ -564,6 +567,11 @@ local function plan(k, c)
   if k.device.cc < 80 and (c.evict == "loads" or c.evict == "stores") then
     return nil, "policies of L2 need sm_80"
   end
+  if kit.any(k.operands, function(op) return op.gather end)
+    and (c.vec > 1 or c.rows == "across" or (c.unroll or 1) > 1
+      or (c.load or "straight") ~= "straight" or (c.store or "straight") ~= "straight") then
+    return nil, "windows, and what lies beyond borders, are found one by one"
+  end
   k = view_of(k, c)
   if not k then
     return nil, "no mode of so many elements is unrolled with these layouts"
@@ -701,8 +709,15 @@ end
 return {
   name = "map",
   doc = "A flat launch over vectors of neighbours along the fastest mode.",
-  applies = {},
+  applies = {
+    { "neighbours that several elements read are kept by stencil", function(k)
+      return not kit.any(k.operands, function(op)
+        return op.gather and not op.gather.how and not op.leaves
+      end)
+    end },
+  },
   splits = "all",
+  taps = "apart",
   axes = axes,
   where = where,
   facts = facts,

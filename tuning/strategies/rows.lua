@@ -103,11 +103,12 @@ end
 local function stream(p, op, f)
   local g = p.g
   local field = f and op.record.fields[f].word or ""
-  local x = { op = op, f = f, element = g:type(op, f) }
+  local x = { op = op, f = f, element = g:type(op, f), read = op.gather and op.reads[1] }
+  x.element = x.read and x.read.how and window.type(g, op, x.read) or x.element
   x.name = g:name(field == "" and op.name .. "_v" or op.name .. "_" .. field .. "_v")
   x.steady = not changes_any(g, op, p.reduced)
   x.many = p.vec > 1 and g:changes(op, #p.k.dims)
-  local vector = x.many and (p.odd and odd_vector(p, op) or not p.odd
+  local vector = x.many and not x.read and (p.odd and odd_vector(p, op) or not p.odd
     and wide_vector(g, op, f, p.vec))
   if vector then
     g:adopt(op, vector, p.vec)
@@ -138,7 +139,8 @@ end
 -- The streams of an operand: whole records where they are runs, else the fields that are used.
 local function streams(p, op)
   local g, last = p.g, #p.k.dims
-  local whole = op.style == "record" and #op.used == #op.record.fields and cuda.moves_whole(op)
+  local whole = not op.gather and op.style == "record" and #op.used == #op.record.fields
+    and cuda.moves_whole(op)
     and (p.vec == 1 or g:vector(op, nil, last, p.vec) or not g:changes(op, last))
   if op.record.bare or whole then
     return { stream(p, op) }
@@ -911,6 +913,7 @@ return {
   doc = "Threads that have a row hold it from step to step.",
   steps = true,
   ragged = true,
+  taps = "apart",
   applies = {
     { "the kernel has steps, or rows of different lengths", function(k)
       return k.steps ~= nil or k.ragged ~= nil

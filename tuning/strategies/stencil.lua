@@ -14,6 +14,15 @@ local MANY_THREADS = 768 -- of an SM, enough loads in flight if each thread keep
 local MANY_REGISTERS = 40 -- for the lines that a thread keeps
 local WORKING_REGISTERS = 24 -- of a thread in addition to them
 
+-- Elements of a tile, and of the input for each block, over axes and facts.
+local GROUPS = "(threads // lanes)"
+local ROWS = string.format("(rows * (%s * (1 - has_c) + has_c))", GROUPS)
+local WIDE = string.format("(wide * (%s * has_c + 1 - has_c))", GROUPS)
+local TILE = string.format("((%s - 1) * factor_m + span + 1) * ((%s - 1) * factor_c + sides + 1)"
+  .. " * ((lanes * vec * items - 1) * factor_x + span_x + 1)", ROWS, WIDE)
+local NEW = string.format("(%s * factor_m * %s * factor_c * lanes * vec * items * factor_x)", ROWS,
+  WIDE)
+
 -- ---- computing ----
 
 -- How compute_line calls indices, that of the fastest dimension as `x`.
@@ -65,7 +74,13 @@ local function read_inputs(p, values)
       for _, read in ipairs(op.reads) do
         local texts = {}
         for _, s in ipairs(streams) do
-          texts[s.f or 0] = halo.tap(p, s, read)
+          texts[s.f or 0] = not read.how and halo.tap(p, s, read)
+        end
+        if read.how then
+          local name = p.g:name(read.name .. "_w")
+          table.insert(p.each_list, string.format("const %s %s = %s;", window.type(p.g, op, read),
+            name, halo.window(p, streams[1], read, binding(p, p.vec > 1 and p.of_e))))
+          texts[0] = name
         end
         values[read.name] = texts[0] or assemble(p, op, read.name, texts)
       end
@@ -237,8 +252,8 @@ local function inside(p)
     end
     most[format] = math.max(most[format] or 0, number)
   end
-  local function check(dim, below, above, extent)
-    local first = "first_" .. p.names[dim]
+  local function check(dim, below, above, extent, factor)
+    local first = halo.times("first_" .. p.names[dim], factor or 1)
     if below > 0 then
       add(first .. " >= %d", below)
     end
@@ -248,14 +263,14 @@ local function inside(p)
     p.shared and p.block_c or p.wide
   for _, s in ipairs(p.taps) do
     for d, dim in ipairs(s.dims) do
-      local off = kit.const_of(E.subst(s.op.at[d], { p.k.index[dim], 0 }))
+      local off, f = kit.const_of(E.subst(s.op.at[d], { p.k.index[dim], 0 })), s.factors[d]
       if dim == p.dim_m then
-        check(dim, s.below - off, block_m + s.above + off, s.op.extent[d])
+        check(dim, s.below - off, (block_m - 1) * f + 1 + s.above + off, s.op.extent[d], f)
       elseif dim == p.dim_c then
-        check(dim, s.below_c - off, block_c + s.above_c + off, s.op.extent[d])
+        check(dim, s.below_c - off, (block_c - 1) * f + 1 + s.above_c + off, s.op.extent[d], f)
       elseif dim == p.dim_x and p.shared then
         local beyond = kit.ceil_div(2 * halo.WORD - 2, s.bytes) -- what the last word has of others
-        check(dim, s.n_before - off, p.columns + s.right + off + beyond, s.op.extent[d])
+        check(dim, s.n_before - off, s.n_span - s.n_before + off + beyond, s.op.extent[d], f)
       end
     end
   end
@@ -330,13 +345,15 @@ end
 local function adopt_taps(p)
   local start = 0
   for _, op in ipairs(p.g.inputs) do
-    if #op.taps > 0 then
+    if halo.is_read_around(op) then
       p.streams[op.number] = {}
       for _, f in ipairs(halo.parts_of(p.k, op)) do
         local s = halo.stream(p, op, f > 0 and f or nil)
-        if p.shared then
+        if s.fill == false then
+          return nil, op.name .. ": what lies beyond its border differs from read to read"
+        elseif p.shared then
           start = halo.shared(p, s, start)
-          p.any_border = p.any_border or (s.left + s.right > 0 and op.border ~= "none")
+          p.any_border = p.any_border or s.has_beyond
         else
           local good, reason = halo.registers(p, s)
           if not good then
@@ -401,7 +418,6 @@ local function plan(k, c)
   p.each = kit.concat { kit.concat(p.each_list), g:call(values), kit.concat(behind) }
   p.cut = cut(p)
   p.inside, p.outside = inside(p) or false, outside(p)
-  p.ahead = p.drift > 0 and " + kAhead" or ""
   p.lines = p.c and "kWide" or p.m and "kRows" or false
   p.traffic = estimate(p)
   local loops = kit.map({
@@ -422,9 +438,9 @@ local function plan(k, c)
   return g:plan(p)
 end
 
--- Does `test(op)` hold for an array with taps?
+-- Does `test(op)` hold for an array that is read at neighbours?
 local function tapped(k, test)
-  return kit.any(k.operands, function(op) return #op.taps > 0 and test(op) end)
+  return kit.any(k.operands, function(op) return halo.is_read_around(op) and test(op) end)
 end
 
 return {
@@ -432,8 +448,9 @@ return {
   doc = "Threads compute neighbours of some lines; what taps reach is kept in registers or in a "
     .. "tile in shared memory.",
   applies = {
-    { "an array has taps", function(k) return tapped(k, function() return true end) end },
-    { "arrays with taps are read at dimensions plus a constant, the last one included",
+    { "an array has taps or windows",
+      function(k) return tapped(k, function() return true end) end },
+    { "arrays with taps are read at multiples of dimensions plus a constant, the last one included",
       function(k) return not tapped(k, function(op) return not halo.dims_of(k, op) end) end },
     { "neighbours along the last dimension are neighbours in memory",
       function(k) return not tapped(k, function(op) return not halo.parts_of(k, op) end) end },
@@ -443,7 +460,7 @@ return {
   taps = true,
   axes = {
     { "halo", { "registers", "shared" }, key = "halo=", doc = "where what taps reach is kept" },
-    { "threads", { 256, 128, 512 }, key = "threads=", doc = "threads a block" },
+    { "threads", { 256, 128, 512, 64, 32 }, key = "threads=", doc = "threads a block" },
     { "lanes", { 32, 64, 128, 256, 512 }, key = "lanes=", doc = "threads next to each other along "
       .. "the fastest dimension" },
     { "vec", { 1, 2, 4, 8, 16 }, key = "vec=", doc = "neighbours a thread computes at once" },
@@ -462,17 +479,29 @@ return {
       .. "caches first" },
   },
   facts = function(k)
-    local m, c, below, above = halo.directions(k)
-    local bytes, full = 1, 1
+    local m, c, below, above, factor = halo.directions(k)
+    local x, bytes, full, strided, tile_only, reads, longest = #k.dims, 1, 1, 0, 0, 1, 1
     for _, op in ipairs(k.operands) do
-      bytes = #op.taps > 0 and math.max(bytes, op.record.bytes) or bytes
-      full = #op.taps > 0 and math.max(full, halo.WORD // kit.word_bytes(op.record.bytes)) or full
+      if halo.is_read_around(op) then
+        bytes = math.max(bytes, op.record.bytes)
+        full = math.max(full, halo.WORD // kit.word_bytes(op.record.bytes))
+        strided = halo.are_neighbours(k, op) and strided or 1
+        tile_only = halo.needs_tile(k, op) and 1 or tile_only
+        reads = math.max(reads, halo.count_reads(op))
+      end
+    end
+    for _, extents in ipairs(k.sizes) do
+      longest = math.max(longest, extents[x])
     end
     return {
       { "bytes", bytes }, { "marches", m and 1 or 0 },
       { "span", m and below[m] + above[m] or 0 }, { "sides", c and below[c] + above[c] or 0 },
-      { "cc", k.device.cc }, { "full", full },
+      { "has_c", c and 1 or 0 }, { "cc", k.device.cc }, { "full", full },
       { "single", math.max(1, 4 // k.operands[#k.operands].record.bytes) },
+      { "strided", strided }, { "tile_only", tile_only }, { "reads", reads },
+      { "longest", longest }, { "span_x", below[x] + above[x] },
+      { "factor_m", m and factor[m] or 1 }, { "factor_c", c and factor[c] or 1 },
+      { "factor_x", factor[x] },
     }
   end,
   where = {
@@ -486,13 +515,26 @@ return {
     "march < 8 or rows <= 2 and sides > 0",
     "halo == 'shared' or rows * march <= 32",
     "halo == 'shared' or (rows + span) * (wide + sides) * vec * max(bytes // 4, 1) <= 128",
+    "halo == 'shared' or tile_only == 0 and threads >= 128",
     -- shared memory: lanes read elements beside each other, words of 4 bytes at least are stored
     "halo == 'registers' or cc >= 80", "halo == 'registers' or vec == single",
     "halo == 'registers' or lanes == 32 or marches == 0",
-    "halo == 'registers' or threads == 256", "halo == 'registers' or items >= 4 or marches == 0",
-    "halo == 'registers' or items * rows * wide >= 8 or marches == 0 and items >= 2",
-    "align == 'sector' or single == 1 and rows >= 2",
-    "halo == 'registers' or items * rows * wide <= 32 and (sides == 0 or rows >= 2)",
+    "halo == 'registers' or strided == 1 or threads == 256",
+    "halo == 'registers' or strided == 1 or items >= 4 or marches == 0",
+    "halo == 'registers' or strided == 1 or items * rows * wide >= 8"
+      .. " or marches == 0 and items >= 2",
+    "strided == 1 or align == 'sector' or single == 1 and rows >= 2",
+    "halo == 'registers' or items * rows * wide <= 32"
+      .. " and (sides == 0 or rows >= 2 or strided == 1)",
+    "halo == 'registers' or reads * items * rows * wide * vec <= 1024",
+    -- outputs that lie apart in the input: a tile of it that several blocks of an SM have, of which
+    -- a fourth at least is new
+    "halo == 'registers' or strided == 0 or threads <= 256",
+    "halo == 'registers' or strided == 0 or (align == 'none') == (single == 1)",
+    "halo == 'registers' or strided == 0 or items == 1 or lanes * vec * items < 2 * longest",
+    "halo == 'registers' or strided == 0 or " .. TILE .. " * bytes <= 98304",
+    "halo == 'registers' or strided == 0 or " .. TILE .. " * bytes >= 4096 or items >= 4",
+    "halo == 'registers' or strided == 0 or " .. TILE .. " <= 4 * " .. NEW,
   },
   template = "stencil.cu",
   plan = plan,

@@ -48,7 +48,7 @@ local function marks_of(k, place)
     for f = 1, #op.offset do
       list[#list + 1] = op.offset[f]
       for _, tap in ipairs(op.taps) do
-        local at, inside = reads.tap_offset(op, f, tap.delta)
+        local at, inside = reads.tap_offset(op, f, tap)
         list[#list + 1] = inside and inside * (at + 1) or at
       end
     end
