@@ -97,15 +97,14 @@ static void tune_ends_with_why(void **state) {
          "-q");
   fx_expect(&r, 0, "\n  why         ", NULL);
   fx_expect(&r, 0,
-            "\n              By the model it waits for DRAM bytes most; it is predicted to move",
+            "\n              Limited by DRAM bytes, says the model; it is predicted to move",
             NULL);
-  fx_expect(&r, 0, "It is the naive variant: nothing that was tried is faster.\n", NULL);
+  fx_expect(&r, 0, "This is the naive variant: no other candidate is faster.\n", NULL);
   fx_expect(&r, 0, "  issue 1     unused bytes: p: neighbours lie 32 bytes apart", NULL);
-  fx_expect(&r, 0, " tied for the best: ", NULL);
-  fx_expect(&r, 0, " decided\n", NULL);
+  fx_expect(&r, 0, " tie for the best, picked by ", NULL);
   fx_run(&r, "tune", FX_SPECS "add_const_double3.lua", "--store", "a.db", "-d", "virtual:h200",
          "--max-candidates", "5", "-q");
-  fx_expect(&r, 0, "The naive variant touches 24.0 sectors a request of loads and 24.0\n", NULL);
+  fx_expect(&r, 0, "The naive variant touches 24.0 sectors per load request and 24.0\n", NULL);
   fx_expect(&r, 0, "3.00 times the winner's", NULL);
   assert_null(strstr(sct_str_c(&r.out), "issue 1"));
   fx_run(&r, "tune", FX_SPECS "stride8.lua", "--store", "a.db", "-d", "virtual:h200",

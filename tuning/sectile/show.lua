@@ -407,6 +407,24 @@ function show.examples(doc, look)
   return out
 end
 
+-- ---- sectile doctor ----
+
+local DOCTOR = { ok = "plain", warn = "warn", fail = "bad" }
+
+---@param doc table
+---@param look table
+---@return sectile.Text
+function show.doctor(doc, look)
+  local out, t = text.new(look), text.table { "", "", "" }
+  for _, check in ipairs(doc.checks) do
+    t:row(DOCTOR[check.level], string.format("%-4s", check.level),
+      string.format("%-12s", check.name),
+      check.text .. (check.hint and "; " .. check.hint or ""))
+  end
+  out:table(t, 0)
+  return out
+end
+
 -- ---- sectile compare ----
 
 local function compared_time(outcome, ns)
