@@ -525,9 +525,7 @@ static void (*const looks[])(doctor *d) = {look_at_driver, look_at_device,      
                                            test_itself};
 
 sct_status cli_doctor(const cli_args *args, sct_error *err) {
-  doctor d = {.args = args,
-              .measure = cli_measure_opts(args),
-              .checks = json_array()};
+  doctor d = {.args = args, .measure = cli_measure_opts(args), .checks = json_array()};
   const sct_device_kind *kind;
   const char *name;
   if (args->device) {
@@ -543,10 +541,10 @@ sct_status cli_doctor(const cli_args *args, sct_error *err) {
   for (int k = 0; k < SCT_COUNT(looks); k++) {
     looks[k](&d);
   }
-  const sct_status status = cli_show(
-      args, "sectile.show", "doctor",
-      json_pack("{s:i, s:o, s:o}", "exit_code", sct_exit_code(d.worst), "device",
-                sct_json_string(d.device.id), "checks", d.checks),
-      cli_output_style(args), err);
+  const sct_status status =
+      cli_show(args, "sectile.show", "doctor",
+               json_pack("{s:i, s:o, s:o}", "exit_code", sct_exit_code(d.worst), "device",
+                         sct_json_string(d.device.id), "checks", d.checks),
+               cli_output_style(args), err);
   return status == SCT_OK ? d.worst : status;
 }

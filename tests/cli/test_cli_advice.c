@@ -96,8 +96,7 @@ static void tune_ends_with_why(void **state) {
   fx_run(&r, "tune", "aos.lua", "--store", "a.db", "-d", "virtual:h200", "--max-candidates", "5",
          "-q");
   fx_expect(&r, 0, "\n  why         ", NULL);
-  fx_expect(&r, 0,
-            "\n              Limited by DRAM bytes, says the model; it is predicted to move",
+  fx_expect(&r, 0, "\n              Limited by DRAM bytes, says the model; it is predicted to move",
             NULL);
   fx_expect(&r, 0, "This is the naive variant: no other candidate is faster.\n", NULL);
   fx_expect(&r, 0, "  issue 1     unused bytes: p: neighbours lie 32 bytes apart", NULL);

@@ -273,8 +273,9 @@ static void the_board_says_what_matters(void **state) {
             "--budget, or none, goes on with the others\n");
   HAS(text, "\n12 checked on the CPU before the GPU, 1 failed there\n");
   HAS(text, "i=1024: reads 24 KiB, writes 24 KiB; a copy moves 4270 GB/s\n");
-  HAS(text, "  *   1  staged t256     12 us     2.50     98 %  4200      100 %         50 %      ~8.0 "
-            "|  4.5    24");
+  HAS(text,
+      "  *   1  staged t256     12 us     2.50     98 %  4200      100 %         50 %      ~8.0 "
+      "|  4.5    24");
   HAS(text, "  =   2  staged t512");
   HAS(text, "  !   3  vector v8");
   HAS(text, "  n!  4  direct");
