@@ -184,11 +184,14 @@ function Table:fit(indent, width, last, least, heads)
   return left_out, whole - spare
 end
 
--- The longest word of a column, below which it is not narrowed.
+-- The longest word of a column, below which it is not narrowed; figures are kept whole.
 function Table:least_of(column)
-  local least = #self.columns[column].head
+  local least, pattern = 0, self.columns[column].right and ".+" or "[^ ]+"
+  for word in string.gmatch(self.columns[column].head, "[^ ]+") do
+    least = math.max(least, #word)
+  end
   for _, row in ipairs(self.rows) do
-    for word in string.gmatch(row[column], "[^ ]+") do
+    for word in string.gmatch(row[column], pattern) do
       least = math.max(least, columns_of(word))
     end
   end
@@ -198,8 +201,8 @@ end
 -- Takes from the widest column of words, again and again, until rows are no wider than `width`.
 function Table:narrow(widths, all, width)
   local least = {}
-  for c, column in ipairs(self.columns) do
-    least[c] = column.right and widths[c] or self:least_of(c)
+  for c = 1, #widths do
+    least[c] = self:least_of(c)
   end
   while all > width do
     local widest
