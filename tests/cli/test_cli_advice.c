@@ -83,7 +83,7 @@ static void check_names_what_no_candidate_mends(void **state) {
   fx_expect(&r, 0,
             "  issue 1     unused bytes: p: neighbours lie 32 bytes apart, of which 4 are\n"
             "              used: 33.6 MB are moved where 4.19 would do\n"
-            "              try: lay out together",
+            "              try: group fields",
             NULL);
   fx_expect(&r, 0, "              gain: up to 87.5 % of the sectors\n", NULL);
   fx_free(&r);

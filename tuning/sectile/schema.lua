@@ -8,14 +8,14 @@ local M = {}
 
 M["s.record"] = {
   { "name", "string", "its tag in the emitted header; default: the array's name and `_record`" },
-  { "packed", "boolean", "true: fields follow each other without gaps, and an array may begin at "
-    .. "any byte" },
+  { "packed", "boolean", "true: fields without padding, and an array may begin at any byte" },
   { "align", "integer", "alignment of the record in bytes, a power of two" },
 }
 
 M["s.choose"] = {
-  { "converted", "integer", "the array comes in the first layout of the list (an output goes "
-    .. "there) and is converted once in so many launches: others pay their part of a copy" },
+  { "converted", "integer", "the array arrives in the first layout of the list (outputs leave in "
+    .. "it) and is converted once in this many launches: other layouts are charged that share of a "
+    .. "copy" },
 }
 
 M["s.array"] = {
@@ -29,24 +29,24 @@ M["s.array"] = {
     .. "dimension }`" },
   { "border", "string", "what taps find outside: `clamp`, `zero`, `wrap`; default `none`: they "
     .. "stay inside" },
-  { "fill", "string", "how the tuner fills an index array where a size does not say: `identity`, "
+  { "fill", "string", "how the tuner initialises an index array, unless a size says: `identity`, "
     .. "`permuted`, `random` or `constant` (all the same); offsets of ragged rows: `constant`, "
     .. "`uniform`, `power` or `file:NAME`; an input of `bool`: `random` or `prefix` (of each row "
     .. "of its last dimension the first half or more is true, as padding leaves it)" },
-  { "none", "boolean", "of an index array: a value below 0 says that there is no element; the body "
-    .. "asks for it, and what is read through it is what 0 finds" },
+  { "none", "boolean", "of an index array: a negative value means that there is no element; the body "
+    .. "must test for it; reads through a negative index return element 0" },
   { "reduce", "string|table", "of an output that lacks some of the kernel's dimensions: `sum`, "
-    .. "`max` or `min` of what the body gives for them, or where that is: `argmax`, `argmin`" },
-  { "accumulate", "string", "of an output whose places an index gives: `add`, `min`, `max`, `and`, "
-    .. "`or` or `xor` of what the body gives for all points that fall on one" },
-  { "deterministic", "boolean", "of an output that is accumulated: it holds the same bits after "
-    .. "every launch, also where it adds up floats" },
-  { "scan", "string", "of an output: `sum`, `max` or `min` of what the body gives for the elements "
-    .. "up to its own, along one dimension" },
+    .. "`max` or `min` of the body's values along them, or the position: `argmax`, `argmin`" },
+  { "accumulate", "string", "of an indexed output: `add`, `min`, `max`, `and`, `or` or `xor` of the "
+    .. "body's values of all points that map to an element" },
+  { "deterministic", "boolean", "of an output that is accumulated: bitwise reproducible results, "
+    .. "float sums included" },
+  { "scan", "string", "of an output: inclusive prefix `sum`, `max` or `min` of the body's values "
+    .. "along one dimension" },
   { "along", "string", "of a scan: the dimension; default: the kernel's last" },
-  { "exclusive", "boolean", "of a scan: the element itself is left out" },
-  { "inout", "boolean", "of an output: the body reads what its element held and updates it in "
-    .. "place; what is reduced or accumulated begins with what it held" },
+  { "exclusive", "boolean", "of a scan: excludes the element itself" },
+  { "inout", "boolean", "of an output: the body reads the old value of its element and updates "
+    .. "it in place; reductions and accumulations start from the old value" },
   { "host", "boolean", "of `NAME_host`, which the header then has: `true`, the array lies on the "
     .. "host; `false`, it is the device's and stays there; default: as the kernel's `host`" },
 }
@@ -68,9 +68,8 @@ M["s.kernel"] = {
     .. "row along `k` are those from `ptr[row]` to `ptr[row + 1] - 1`" },
   { "index", "table|string", "names of whole numbers that the body computes for each point, for "
     .. "`at` of outputs that accumulate" },
-  { "also", "table", "kernels that you have already, as further candidates: a list of tables, or "
-    .. "one" },
-  { "sizes", "table", "the problems that are tuned, one by one", required = true },
+  { "also", "table", "existing kernels, as further candidates: a list of tables, or one" },
+  { "sizes", "table", "the problem sizes to tune", required = true },
   { "host", "boolean", "the header also has `NAME_host`, for arrays of the host: chunks of the "
     .. "slowest dimension, copied and computed on several streams; arrays may say so one by one" },
   { "tolerance", "number", "for verification, relative to a value or to the median magnitude of "
@@ -82,9 +81,9 @@ M["a step"] = {
   { "reduce", "table", "by name, `sum`, `max`, `min`, `argmax` or `argmin` of what the body gives "
     .. "for the elements of a row; `{ \"sum\", \"i64\" }` names another type than `f32` (than "
     .. "`f64`, where an input has it)" },
-  { "row", "table", "values that the body computes once a row: their types by name, as in "
+  { "row", "table", "values that the body computes once per row: their types by name, as in "
     .. "`{ r = \"f32\" }`" },
-  { "body", "string", "CUDA C statements for one element, or of what there is once a row",
+  { "body", "string", "CUDA C statements for one element, or for one row",
     required = true },
 }
 
@@ -101,7 +100,7 @@ M["a kernel of your own"] = {
   { "where", "string|table", "conditions, as text: over axes they leave out combinations, over "
     .. "extents they say for which sizes the kernel is right" },
   { "shared", "string|integer", "bytes of dynamic shared memory; default 0" },
-  { "align", "table", "what pointers must be aligned to, by array: `{ a = 16 }`; default: as "
+  { "align", "table", "required pointer alignment by array: `{ a = 16 }`; default: that of "
     .. "their type" },
   { "name", "string", "begins its labels; default: `own_` and the kernel's name" },
 }
