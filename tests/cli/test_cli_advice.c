@@ -81,8 +81,8 @@ static void check_names_what_no_candidate_mends(void **state) {
   }
   fx_run(&r, "check", "aos.lua");
   fx_expect(&r, 0,
-            "  issue 1     unused bytes: p: neighbours lie 32 bytes apart, of which 4 are\n"
-            "              used: 33.6 MB are moved where 4.19 would do\n"
+            "  issue 1     unused bytes: p: elements are 32 bytes apart, of which 4 are used:\n"
+            "              33.6 MB are moved where 4.19 would do\n"
             "              try: group fields",
             NULL);
   fx_expect(&r, 0, "              gain: up to 87.5 % of the sectors\n", NULL);
@@ -99,7 +99,7 @@ static void tune_ends_with_why(void **state) {
   fx_expect(&r, 0, "\n              Limited by DRAM bytes, says the model; it is predicted to move",
             NULL);
   fx_expect(&r, 0, "This is the naive variant: no other candidate is faster.\n", NULL);
-  fx_expect(&r, 0, "  issue 1     unused bytes: p: neighbours lie 32 bytes apart", NULL);
+  fx_expect(&r, 0, "  issue 1     unused bytes: p: elements are 32 bytes apart", NULL);
   fx_expect(&r, 0, " tie for the best, picked by ", NULL);
   fx_run(&r, "tune", FX_SPECS "add_const_double3.lua", "--store", "a.db", "-d", "virtual:h200",
          "--max-candidates", "5", "-q");

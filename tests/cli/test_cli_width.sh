@@ -45,6 +45,9 @@ cp s.db t.db
 fits compare s.db t.db
 fits count k.cu "${launch[@]}"
 fits count k.cu "${launch[@]}" --by line
+expect 0 'requests_ld,' env COLUMNS=40 "$SCT_PROGRAM" count k.cu "${launch[@]}" --csv
+checks=$((checks + 1))
+[ "$(wc -l <"$scratch/output")" = 2 ] || fail 'rows of CSV are lines'
 fits profile k.cu "${launch[@]}"
 fits sanitize k.cu "${launch[@]}"
 fits transfer -d virtual:h200 "${db[@]}"
