@@ -246,6 +246,7 @@ sct_status sct_spec_check_body(sct_spec *spec, const body_tree *tree, bool *assi
                                sct_error *err) {
   use_check s = {.spec = spec, .tree = tree, .err = err, .assigned = assigned};
   SCT_TRY(sct_spec_check_shifts(spec, tree, err));
+  SCT_TRY(sct_spec_check_operands(spec, tree, err));
   for (const node *n = tree->made; n; n = n->made) {
     SCT_TRY(n->kind == NODE_NAME   ? check_name(&s, n)
             : n->kind == NODE_KEEP ? check_keep(&s, n)

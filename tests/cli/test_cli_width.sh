@@ -6,12 +6,12 @@ needs_nvrtc
 cd "$scratch" || exit 1
 cp "$root/tuning/kernels/transpose_f32.lua" "$root/tuning/kernels/particle_energy.lua" .
 cat >k.cu <<'CUDA'
-__global__ void a_kernel_with_a_name_that_is_long_enough_to_be_in_the_way(const float *a, float *b) {
+__global__ void a_kernel_with_a_long_name_that_is_in_the_way(const float *a, float *b) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  b[i] = a[8 * i] + a[8 * i + 1] + a[8 * i + 2]; /* a comment that makes the line of source as long as lines are */
+  b[i] = a[8 * i] + a[8 * i + 1] + a[8 * i + 2]; /* as long as lines of source may be */
 }
 CUDA
-launch=(--kernel a_kernel_with_a_name_that_is_long_enough_to_be_in_the_way --grid 4 --block 256
+launch=(--kernel a_kernel_with_a_long_name_that_is_in_the_way --grid 4 --block 256
   --arg 'a=f32[8192]' --arg 'b=f32[1024]')
 db=(--store "$scratch/s.db")
 

@@ -10,7 +10,7 @@
 --                     and of a command that fails its errors too. A line `...` stands for any
 --                     lines, `...` in a line for any text.
 --   ```console about  numbers may be a tenth more or less (they follow from the compiler), and
---                     spaces may differ; `...` stands for a number that says nothing, such as a time
+--                     spaces may differ
 --   ```console fails  the last command fails; else every one ends with 0, or 7 (budget spent)
 --   ```console nvcc   left out where there is no nvcc; `console gpu`: where there is no GPU
 --   ```sh in-ci       scripts that .ci/run starts, which are not run here

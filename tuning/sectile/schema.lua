@@ -33,12 +33,12 @@ M["s.array"] = {
     .. "`permuted`, `random` or `constant` (all the same); offsets of ragged rows: `constant`, "
     .. "`uniform`, `power` or `file:NAME`; an input of `bool`: `random` or `prefix` (of each row "
     .. "of its last dimension the first half or more is true, as padding leaves it)" },
-  { "none", "boolean", "of an index array: a negative value means that there is no element; the body "
-    .. "must test for it; reads through a negative index return element 0" },
+  { "none", "boolean", "of an index array: a negative value means that there is no element; the "
+    .. "body must test for it; reads through a negative index return element 0" },
   { "reduce", "string|table", "of an output that lacks some of the kernel's dimensions: `sum`, "
     .. "`max` or `min` of the body's values along them, or the position: `argmax`, `argmin`" },
-  { "accumulate", "string", "of an indexed output: `add`, `min`, `max`, `and`, `or` or `xor` of the "
-    .. "body's values of all points that map to an element" },
+  { "accumulate", "string", "of an indexed output: `add`, `min`, `max`, `and`, `or` or `xor` of "
+    .. "the body's values of all points that map to an element" },
   { "deterministic", "boolean", "of an output that is accumulated: bitwise reproducible results, "
     .. "float sums included" },
   { "scan", "string", "of an output: inclusive prefix `sum`, `max` or `min` of the body's values "

@@ -201,8 +201,9 @@ end
 local function put_untried(out, size, report, look)
   local all = size.tried + size.untried
   if size.untried > 0 and report.settled then
-    out:put("  tried %d of %d candidates: the last %d gained at most %.1f %%, so the search stopped; "
-      .. "--search exhaustive tries all\n", size.tried, all, look.patience, 100 * look.gain)
+    out:put("  tried %d of %d candidates: the last %d gained at most %.1f %%, so the search "
+      .. "stopped; --search exhaustive tries all\n", size.tried, all, look.patience,
+      100 * look.gain)
   elseif size.untried > 0 then
     out:put("  tried %d of %d candidates (search: %s); others may be faster\n",
       size.tried, all, report.search)
@@ -297,8 +298,8 @@ local function put_around(out, r)
     end
   end
   if n > 0 then
-    out:put("\n%d sizes around these were tuned too: the best candidates are%s %.2f times as fast as "
-      .. "the naive ones, at most %.2f times (%s); --no-range skips these sizes\n", n,
+    out:put("\n%d sizes around these were tuned too: the best candidates are%s %.2f times as fast "
+      .. "as the naive ones, at most %.2f times (%s); --no-range skips these sizes\n", n,
       r.sizes[1].counted_only and " predicted to be" or "", math.exp(sum / n), most, at)
   end
 end
