@@ -73,7 +73,7 @@ static sct_status add_id(device_ids *d, const char *id, size_t len, sct_error *e
   SCT_TRY(sct_device_parse(&kind, &name, copy, err));
   for (int k = 0; k < d->n; k++) {
     if (strcmp(d->ids[k], copy) == 0) {
-      return sct_fail(err, SCT_EUSAGE, "--device: '%s' stands there twice", copy);
+      return sct_fail(err, SCT_EUSAGE, "--device: '%s' is given twice", copy);
     }
   }
   if (d->n == MAX_DEVICES) {

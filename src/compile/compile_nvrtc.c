@@ -131,7 +131,7 @@ static sct_status read_version(sct_nvrtc *nvrtc, sct_error *err) {
   int n = 0;
   if (nvrtc->version(&major, &minor) != NVRTC_SUCCESS || nvrtc->n_archs(&n) != NVRTC_SUCCESS ||
       n < 1 || n > SCT_MAX_ARCHS || nvrtc->archs(nvrtc->about.known) != NVRTC_SUCCESS) {
-    return sct_fail(err, SCT_ENVRTC, "NVRTC does not say its version and architectures");
+    return sct_fail(err, SCT_ENVRTC, "NVRTC does not report its version and architectures");
   }
   nvrtc->about.n_known = n;
   nvrtc->about.file_bytes = library_bytes(nvrtc);
