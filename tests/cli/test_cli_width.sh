@@ -4,7 +4,7 @@
 needs_nvrtc
 
 cd "$scratch" || exit 1
-cp "$root/tuning/kernels/transpose_f32.lua" "$root/tuning/kernels/particle_energy.lua" .
+cp "$root/tuning/kernels/stride2.lua" "$root/tuning/kernels/particle_energy.lua" .
 cat >k.cu <<'CUDA'
 __global__ void a_kernel_with_a_long_name_that_is_in_the_way(const float *a, float *b) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -15,10 +15,11 @@ launch=(--kernel a_kernel_with_a_long_name_that_is_in_the_way --grid 4 --block 2
   --arg 'a=f32[8192]' --arg 'b=f32[1024]')
 db=(--store "$scratch/s.db")
 
-# fits COMMAND...: at each width
+# fits COMMAND...: at each of the widths
+widths=80
 fits() {
   local width
-  for width in 80 100 140; do
+  for width in $widths; do
     checks=$((checks + 1))
     COLUMNS=$width "$SCT_PROGRAM" "$@" 2>/dev/null >"$scratch/output" </dev/null
     awk -v w="$width" 'length > w && /[^ ] +[^ ]/ { print; bad = 1 } END { exit bad }' \
@@ -29,18 +30,19 @@ fits() {
 }
 
 fits --help
-for command in $("$SCT_PROGRAM" --help | sed -n '/^Commands/,/^$/s/^  \([a-z]\+\) .*/\1/p'); do
+for command in tune transfer profile; do # the longest
   fits "$command" --help
 done
+fits doctor
+fits transfer -d virtual:h200 "${db[@]}"
+widths='80 100 140'
 fits examples
 fits devices
-fits doctor
-fits check transpose_f32.lua particle_energy.lua
-fits space transpose_f32.lua
-fits space --modes transpose_f32.lua
-fits explain transpose_f32.lua
-fits tune transpose_f32.lua -d virtual:h200 --max-candidates 6 "${db[@]}"
-fits tune particle_energy.lua -d virtual:h200 --max-candidates 6 "${db[@]}"
+fits check stride2.lua particle_energy.lua
+fits space stride2.lua
+fits space --modes stride2.lua
+fits explain stride2.lua
+fits tune stride2.lua -d virtual:h200 --max-candidates 6 "${db[@]}"
 cp s.db t.db
 fits compare s.db t.db
 fits count k.cu "${launch[@]}"
@@ -50,5 +52,4 @@ checks=$((checks + 1))
 [ "$(wc -l <"$scratch/output")" = 2 ] || fail 'rows of CSV are lines'
 fits profile k.cu "${launch[@]}"
 fits sanitize k.cu "${launch[@]}"
-fits transfer -d virtual:h200 "${db[@]}"
 finish
