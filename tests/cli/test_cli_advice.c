@@ -152,7 +152,7 @@ static void an_outsiders_label_is_explained_too(void **state) {
                    SCT_OK);
   fx_replace(&text, "name = \"windows\"", "name = \"mine\"");
   fx_replace(&text, "cuda.new(k, \"windows\"", "cuda.new(k, \"mine\"");
-  fx_replace(&text, "key = \"threads=\", doc = \"threads a block\"",
+  fx_replace(&text, "key = \"threads=\", doc = \"threads per block\"",
              "key = \"th=\", doc = \"what an outsider says of it\"");
   assert_int_equal(mkdir(fx_path("own"), 0700), 0);
   fx_write("own/mine.lua", sct_str_c(&text));
@@ -176,7 +176,7 @@ static void a_label_is_explained_by_its_strategy(void **state) {
   fx_expect(&r, 0, "map threads=256 items=2 vec=4 evict=none\n  map         A flat launch over",
             NULL);
   fx_expect(&r, 0, "  here        Each thread moves 2 vectors of 4 neighbouring elements.\n", NULL);
-  fx_expect(&r, 0, "  items=2     vectors a thread, all loads in flight (others: 1 4 8)\n", NULL);
+  fx_expect(&r, 0, "  items=2     vectors per thread, all loads in flight (others: 1 4 8)\n", NULL);
   fx_run(&r, "explain", FX_SPECS "add_const_double3.lua");
   fx_expect(&r, 0, "direct threads=256\n  direct      One thread an element, ", NULL);
   fx_run(&r, "explain", FX_SPECS "add_const_double3.lua",

@@ -30,7 +30,7 @@ local function strategies_of(doc, n_sizes)
     if s.applies then
       t:row("plain", name_of(s, n_sizes), s.candidates, s.doc)
     else
-      t:row("dim", name_of(s, n_sizes), "-", "does not apply; it needs: " .. (s.why_not or ""))
+      t:row("dim", name_of(s, n_sizes), "-", "does not apply; requires: " .. (s.why_not or ""))
     end
   end
   return t
@@ -52,7 +52,7 @@ local function axes_of(doc, n_sizes)
 end
 
 local function put_pruned(out, doc)
-  local t = text.table { ">points", "strategy", "went because" }
+  local t = text.table { ">points", "strategy", "pruned because" }
   for _, p in ipairs(doc.pruned) do
     t:row("plain", p.count, p.strategy, p.reason)
   end

@@ -645,7 +645,7 @@ end
 
 local function axes(k)
   local list = {
-    { "threads", { 256, 128, 512, 1024, 64 }, key = "threads=", doc = "threads a block" },
+    { "threads", { 256, 128, 512, 1024, 64 }, key = "threads=", doc = "threads per block" },
     { "lanes", { 256, 128, 512, 1024, 2048, 4096, 64, 32, 16, 8, 4, 2, 1 }, key = "lanes=",
       doc = "threads that have a row: part of a block, a block, or a cluster of blocks" },
     { "vec", { 16, 8, 4, 2, 1 }, key = "vec=", doc = "neighbouring elements in a vector" },
@@ -657,7 +657,7 @@ local function axes(k)
     { "items", { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 20, 24, 28, 32, 64 },
       key = "items=", doc = "vectors of a row that a thread has at once" },
     { "evict", { "none", "streaming" }, key = "evict=",
-      doc = "streaming: what is used once leaves the caches first" },
+      doc = "streaming: evict-first policy for what is used once" },
   }
   if not k.ragged and not k.reduced[#k.dims] then
     list[2] = { "lanes", { 32, 16, 8, 64, 128, 256, 512, 1024, 4, 2, 1 }, key = "lanes=",
