@@ -178,7 +178,7 @@ static void a_label_is_explained_by_its_strategy(void **state) {
   fx_expect(&r, 0, "  here        Each thread moves 2 vectors of 4 neighbouring elements.\n", NULL);
   fx_expect(&r, 0, "  items=2     vectors per thread, all loads in flight (others: 1 4 8)\n", NULL);
   fx_run(&r, "explain", FX_SPECS "add_const_double3.lua");
-  fx_expect(&r, 0, "direct threads=256\n  direct      One thread an element, ", NULL);
+  fx_expect(&r, 0, "direct threads=256\n  direct      The naive kernel: one thread per ", NULL);
   fx_run(&r, "explain", FX_SPECS "add_const_double3.lua",
          "map threads=256 items=2 vec=4 evict=nine");
   fx_expect(&r, 2, NULL, "did you mean 'map threads=256 items=2 vec=4 evict=none'?");

@@ -644,7 +644,7 @@ local function axes(k)
       doc = "where rows start: on a whole vector, or anywhere, then their ends are taken alone" },
     { "items", { 8, 4, 16, 2, 1 }, key = "items=",
       doc = "vectors along what is reduced, all loads in flight" },
-    { "outputs", { 1, 2, 4, 8 }, key = "outputs=", doc = "outputs, or vectors of them, per thread" },
+    { "outputs", { 1, 2, 4, 8 }, key = "outputs=", doc = "outputs, or vectors, per thread" },
     { "blocks", { 1, 4 * sms, 2 * sms, 8 * sms }, key = "blocks=",
       doc = "where outputs are fewer, blocks share them until there are so many" },
     { "evict", { "streaming", "none" }, key = "evict=",
