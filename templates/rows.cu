@@ -13,7 +13,7 @@ $(g:head(bounds, cluster)) {
 //% if vec > 1 then
   constexpr int kVec = $(vec); // $(vec_doc)
 //% end
-  constexpr int kItems = $(items); // $(items_doc) that a thread has at once
+  constexpr int $(items_name) = $(items); // $(items_doc) that a thread has at once
   $(next_constant)
 //% if cluster then
   constexpr int kBlocks = $(cluster); // of a cluster, which have a $(line) together
@@ -48,11 +48,18 @@ $(g:head(bounds, cluster)) {
   const $(place_type) n_span = n_elements + shift;
 //% end
   $(declare(steady, " = {}"))
-  $(lane_count)
 //% if #steady > 0 then
   if ($(steady_guard)) {
     $(load(steady))
   }
+//% end
+  $(lane_count)
+//% if numbers then
+  // as many as a thread needs, known when the kernel is compiled
+  const int n_items = $(n_items);
+  with_number<$(numbers)>(n_items, [&](auto number) {
+//%   inset(2)
+  constexpr int kItems = number.value;
 //% end
 //% if #held > 0 then
   $(kit.comment(held_doc))
@@ -155,5 +162,9 @@ $(g:head(bounds, cluster)) {
 //%   elseif step.mine then
   $(step.mine) = $(combine)($(step.mine)$(combine_lanes));
 //%   end
+//% end
+//% if numbers then
+//%   inset(-2)
+  });
 //% end
 }

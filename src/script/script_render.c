@@ -27,6 +27,7 @@ typedef struct render_job {
   sct_rendered *out;
   sct_str text;   /* the source under construction */
   size_t n_ended; /* bytes of its lines but the last */
+  size_t inset;   /* spaces before each line that ends, but for pragmas */
   sct_str tail;   /* of it, what follows the device library */
   sct_template file;
   size_t n_lines, cap_lines;
@@ -45,7 +46,11 @@ typedef struct render_job {
  */
 static void end_line(render_job *job, int line) {
   SCT_SCOPED(sct_str) ended = {0};
-  const char *const text = sct_str_c(&job->text) + job->n_ended;
+  const char *const bare = sct_str_c(&job->text) + job->n_ended;
+  const size_t inset = *bare && *bare != '#' && *bare != '\n' ? job->inset : 0;
+  SCT_SCOPED(sct_str) inside = {0};
+  sct_str_printf(&inside, "%*s%s", (int)inset, "", bare);
+  const char *const text = sct_str_c(&inside);
   const char *const mark = strchr(text, VERBATIM);
   size_t n = 1;
   if (mark) {
@@ -158,6 +163,15 @@ static int out_line(lua_State *L) {
     return 0;
   }
   end_line(job, line);
+  return 0;
+}
+
+/* inset(columns): the lines from here on begin so many columns further right, or left. */
+static int inset_lines(lua_State *L) {
+  render_job *job = JOB(L);
+  const lua_Integer columns = luaL_checkinteger(L, 1);
+  luaL_argcheck(L, columns >= -(lua_Integer)job->inset && columns <= 16, 1, "-inset to 16 columns");
+  job->inset = (size_t)((lua_Integer)job->inset + columns);
   return 0;
 }
 
@@ -509,10 +523,13 @@ static void read_plan(lua_State *L, render_job *job, int plan) {
 
 /* A table that looks up the plan first and then what strategies see. */
 static void push_template_env(lua_State *L, render_job *job, int plan) {
-  lua_createtable(L, 0, 2);
+  lua_createtable(L, 0, 3);
   lua_pushlightuserdata(L, job);
   lua_pushcclosure(L, out_line, 1);
   lua_setfield(L, -2, "_o");
+  lua_pushlightuserdata(L, job);
+  lua_pushcclosure(L, inset_lines, 1);
+  lua_setfield(L, -2, "inset");
   lua_rawgeti(L, LUA_REGISTRYINDEX, job->script->template_meta_ref);
   lua_setmetatable(L, -2);
   /* plan fields are copied: an env with two fallbacks would need a function */

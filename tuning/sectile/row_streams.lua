@@ -78,7 +78,7 @@ end
 ---@param text string
 ---@return string
 function row_streams.place_of(p, list, text)
-  return (p.odd or p.first or row_streams.any_updated(list)) and text
+  return (p.odd or p.counts or row_streams.any_updated(list)) and text
     or string.format("min(%s, n_elements - %d)", text, p.along)
 end
 

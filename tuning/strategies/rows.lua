@@ -10,6 +10,8 @@
 local MOST_ELEMENTS = 1 << 30 -- of a row, so that they are counted in 32 bits
 local REST_BYTES = 32         -- of a row's rest that a thread loads at once
 local CHUNK = 16              -- elements of a row's first part that a lane takes without a branch
+local TEXTS_BYTES = 64        -- that a thread holds, where each number of vectors has its text
+local SHORT_BYTES = 16        -- neighbours that lanes load at once, where a row has as many
 
 -- ---- operands on their way ----
 
@@ -306,7 +308,7 @@ end
 local function parts(p, step, place)
   local inside = p.place .. " < n_elements"
   local all = { items = "kItems", loop = p.step_loop, place = place, apart = step.apart,
-    skip = p.chunk_skip, inside = p.first and "item < n_mine" or inside }
+    skip = p.chunk_skip, inside = p.counts and "item < n_mine" or inside }
   all.apart_place = row_streams.place_of(p, step.apart, place)
   all.declared = p.declare(step.apart,
     (p.odd or row_streams.any_updated(step.apart)) and " = {}")
@@ -317,9 +319,9 @@ local function parts(p, step, place)
   local rest = { items = "kNext", place = "first + " .. place, apart = held, inside = inside,
     skip = string.format("if (%s >= n_elements) break;", p.place) }
   rest.apart_place = rest.place
-  rest.loop = string.format("for (int first = %s * kItems%s; first < %s; first += %s * kNext%s) ",
-    p.lanes_text, p.vec > 1 and " * kVec" or "", p.n_span, p.lanes_text,
-    p.vec > 1 and " * kVec" or "")
+  local stride = p.vec > 1 and p.lanes_text .. " * kVec" or p.lanes_text
+  rest.loop = string.format("for (int first = %s%s * kItems; first < %s; first += %s * kNext) ",
+    p.numbers and string.format("kItems < kMost ? %s : ", p.n_span) or "", stride, p.n_span, stride)
   rest.declared = kit.each(held, "{type} {name}[kNext] = {};")
   return { all, rest }
 end
@@ -342,11 +344,11 @@ local function plan_row(p)
   local place = (p.again and "first + " or "") .. text .. behind
   p.held_text = row_streams.place_of(p, p.held, p.again and not p.odd
     and "(long long)(" .. text .. ")" or text .. behind)
-  p.held_skip = p.first and "if (item >= n_mine) break;" or ""
+  p.held_skip = p.counts and "if (item >= n_mine) break;" or ""
   local chunk = math.max(1, CHUNK // p.along)
-  p.chunk_skip = p.first and p.items > chunk
+  p.chunk_skip = p.counts and p.items > chunk
     and string.format("if (item %% %d == 0 && item >= n_mine) break;", chunk) or ""
-  p.lane_count = p.first and string.format("// %s of the row that the lane has\n"
+  p.lane_count = p.counts and string.format("// %s of the row that the lane has\n"
     .. "const int n_mine = (%s - lane + %s - 1) %s;", p.vec > 1 and "vectors" or "elements",
     p.vec > 1 and "(" .. p.n_span .. " + kVec - 1) / kVec" or p.n_span, p.lanes_text,
     p.chosen and ">> log_lanes" or "/ kLanes") or ""
@@ -402,11 +404,25 @@ local function name_lines(p)
     block .. " * (long long)kSide + threadIdx.x % kSide")
 end
 
+-- The numbers of vectors a thread that a kernel for rows of any length has a text for: where each
+-- is known nothing branches, and no more than a third is in vain.
+local function numbers(most)
+  local list, n = {}, 1
+  while n < most do
+    list[#list + 1] = n
+    n = 2 * n
+  end
+  if most >= 8 then
+    kit.append(list, 5 * most // 8, 3 * most // 4)
+  end
+  return table.concat(kit.append(list, most), ", ")
+end
+
 -- How many elements a row may have. Of rows of which the first are held: how many threads have one,
--- and what they have at once of the rest.
+-- how many vectors each, and what they have at once of the rest.
 local function name_length(p, rows, many)
   local bytes, most = 0, p.lanes * p.items * p.along - (p.odd and p.vec - 1 or 0)
-  p.next_constant = ""
+  p.next_constant, p.numbers, p.items_name = "", false, "kItems"
   if not p.again then
     p.g:require(many:le(p.first and MOST_ELEMENTS or most))
   end
@@ -419,11 +435,18 @@ local function name_length(p, rows, many)
   p.next_constant = string.format("constexpr int kNext = %d; // %s at once of what follows them",
     math.max(1, math.min(p.items, REST_BYTES // (p.vec * bytes))),
     p.vec > 1 and "vectors" or "elements")
+  local vectors = kit.ceil_div(many + (p.odd and p.vec - 1 or 0), p.vec)
   if p.chosen then
     p.log_lanes, p.lanes_chosen = reduce.choose_lanes(p.g, {
-      rows = rows, items = p.items, bytes = p.vec * bytes,
-      many = kit.ceil_div(many + (p.odd and p.vec - 1 or 0), p.vec), least = 1, most = p.threads })
+      rows = rows, items = p.items, bytes = p.vec * bytes, short = SHORT_BYTES, many = vectors,
+      least = 1, most = p.threads })
   end
+  -- more would keep so much in registers that too few threads ran
+  p.numbers = p.items * p.vec * bytes <= TEXTS_BYTES and numbers(p.items)
+  p.counts = not p.numbers -- the vectors that a lane has, in place of a text for each number
+  p.items_name = p.numbers and "kMost" or "kItems"
+  p.n_items = string.format(p.chosen and "((int)%s + lanes - 1) >> log_lanes"
+    or "((int)%s + kLanes - 1) / kLanes", p.g:text(vectors, nil, true))
 end
 
 local function plan(k, c)
@@ -451,12 +474,12 @@ local function plan(k, c)
   if p.vec > 1 and not p.odd then
     g:require((k.extents[#k.dims] % p.vec):eq(0))
   end
-  for _, step in ipairs(g.steps) do
-    plan_step(p, step)
-  end
   local rows = reduce.count(k, p.kept)
   p.n_rows = g:text(rows)
   name_length(p, rows + 0 * k.extents[1], reduce.count(k, p.reduced) + 0 * k.extents[1])
+  for _, step in ipairs(g.steps) do
+    plan_step(p, step)
+  end
   plan_row(p)
   p.load = function(list) return row_streams.loads(p, list) end
   p.load_inside = function(list) return row_streams.loads_inside(p, list) end
@@ -479,7 +502,8 @@ local function plan(k, c)
   -- what elements are kept lies in predicates, of which ptxas would spill some to fit more blocks
   local fewer = p.first and c.threads < 1024
     and kit.any(g.outputs, function(op) return op.keeps end)
-  p.bounds = fewer and string.format("%d, %d", c.threads, 1024 // c.threads) or c.threads
+  p.bounds = (fewer or p.numbers) and string.format("%d, %d", c.threads, 1024 // c.threads)
+    or c.threads
   return g:plan(p)
 end
 
