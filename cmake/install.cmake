@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 # Shared libraries of a prefix that the system does not search (conda, ~/.local) are found after installing, too.
 set_target_properties(sectile PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
 install(TARGETS sectile EXPORT sectileTargets RUNTIME DESTINATION bin)
-set(generated ${CMAKE_BINARY_DIR}/share)
+set(generated ${PROJECT_BINARY_DIR}/share)
 file(MAKE_DIRECTORY ${generated})
 add_custom_command(TARGET sectile POST_BUILD
   COMMAND sectile generate man > ${generated}/sectile.1
@@ -19,14 +19,14 @@ install(FILES ${generated}/_sectile DESTINATION share/zsh/site-functions)
 install(FILES ${generated}/sectile.fish DESTINATION share/fish/vendor_completions.d)
 install(FILES ${generated}/sectile.lua DESTINATION share/sectile/lua)
 
-install(FILES README.md LICENSE cmake/licences.txt DESTINATION share/doc/sectile)
+install(FILES README.md CHANGELOG.md CONTRIBUTING.md LICENSE cmake/licences.txt DESTINATION share/doc/sectile)
 install(DIRECTORY docs examples DESTINATION share/doc/sectile)
 
 set(package lib/cmake/sectile)
 write_basic_package_version_file(${generated}/sectileConfigVersion.cmake COMPATIBILITY SameMinorVersion
   ARCH_INDEPENDENT)
 install(EXPORT sectileTargets NAMESPACE sectile:: DESTINATION ${package})
-install(FILES cmake/sectileConfig.cmake ${generated}/sectileConfigVersion.cmake DESTINATION ${package})
+install(FILES cmake/sectileConfig.cmake cmake/add_kernel.cmake ${generated}/sectileConfigVersion.cmake DESTINATION ${package})
 configure_file(cmake/sectile.pc.in ${generated}/sectile.pc @ONLY)
 install(FILES ${generated}/sectile.pc DESTINATION share/pkgconfig)
 
@@ -43,4 +43,6 @@ set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libstdc++6, libgcc-s1") # of NVRTC's other 
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "cuda-nvrtc-13-0 | cuda-nvrtc-12-9 | python3-pip")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
-include(CPack)
+if(PROJECT_IS_TOP_LEVEL)
+  include(CPack)
+endif()

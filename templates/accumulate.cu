@@ -1,5 +1,5 @@
 $(g:types())
-// What is computed for one point.
+// Computes one point.
 $(g:compute())
 $(kit.comment(doc))
 $(g:head(threads)) {
@@ -160,7 +160,7 @@ $(g:head(threads)) {
 //%   end
     __syncthreads();
 //%   if ahead then
-    // the next tile is on its way while this one is combined
+    // the next tile is in flight while this one is combined
     points got = {}, next = {};
     for (long long tile = share - shares; tile < tiles; tile += shares) {
       const long long first = tile * kTile, behind = (tile + shares) * kTile;
@@ -243,7 +243,7 @@ $(g:head(threads)) {
 //%   end
   };
 //%   if parts > 1 then
-  // blocks beside each other have the parts of one share of the tiles
+  // neighbouring blocks have the parts of one share of the tiles
   const long long shares = (gridDim.x + kParts - 1) / kParts;
   for (long long work = blockIdx.x; work < shares * kParts; work += gridDim.x) {
     part = work % kParts;

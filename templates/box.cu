@@ -1,5 +1,5 @@
 $(g:types())
-// What is computed for one element.
+// Computes one element.
 $(g:compute())
 $(kit.comment(doc))
 $(g:head(g.threads)) {

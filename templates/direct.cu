@@ -1,6 +1,6 @@
 $(g:types())
 //% if #g.steps == 0 then
-// What is computed for one element.
+// Computes one element.
 $(g:compute())
 //% end
 //% for _, step in ipairs(g.steps) do

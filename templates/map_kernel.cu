@@ -1,5 +1,5 @@
 $(g:types())
-// What is computed for one element.
+// Computes one element.
 $(g:compute())
 //% if #modes > 1 then
 // Where a vector starts.
@@ -115,7 +115,7 @@ $(g:head(threads)) {
           min(0LL + $(s.size), ($(elements_text) - first$(times_vec)) * $(s.record));
       using word = word_of<$(s.small)>::type;
 //%   if partial then
-      // the last vector may end behind the array: zeros complete it
+      // the last vector may end beyond the array: zeros complete it
       const long long filled = min(0LL + $(s.size), (vectors - first)$(times_vec) * $(s.record));
       for (int byte = $(s.small_of("rank")); byte < filled; byte += $(s.small_of(team)))
         put<$(s.small)>($(s.tile) + $(s.kept),

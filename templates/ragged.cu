@@ -1,5 +1,5 @@
 $(g:types())
-// What is computed for one element.
+// Computes one element.
 $(g:compute())
 
 $(definitions)
@@ -130,7 +130,7 @@ $(g:head(threads)) {
         if (item * kThreads + threadIdx.x < tile_elements)
           values[item * kThreads + threadIdx.x] = found[item];
     }
-    // while loads are on their way: where the next tile ends
+    // while loads are in flight: where the next tile ends
     if (threadIdx.x < 32 && step + kTile < share_end) {
       const long long most = min(next_row + kTile, n_rows);
       bounds[3 - tile_end] = rows_before(min(step + 2 * kTile, share_end), next_row, most);

@@ -1,5 +1,5 @@
 $(g:types())
-// What is computed for one element.
+// Computes one element.
 $(g:compute())
 
 $(definitions)
@@ -80,7 +80,7 @@ $(g:head(threads)) {
   }
 //% end
 //% if odd then
-  // what lies before the first and after the last whole vector of a row is on its way, too
+  // elements before the first and after the last whole vector of a row are in flight, too
   constexpr int kEdges = $(edges_constant); // elements of it that a lane has
   const $(number) before = min(n_reduced, ($(number))$(before));
   const $(number) stop = before + (n_reduced - before) / kVec * kVec;

@@ -1,5 +1,5 @@
 $(g:types())
-// What is computed for one element.
+// Computes one element.
 $(g:compute())
 $(definitions)
 $(kit.comment(doc))

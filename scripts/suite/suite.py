@@ -42,6 +42,7 @@ import threading
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import picture  # noqa: E402
 import table  # noqa: E402
 import worked  # noqa: E402
 
@@ -468,7 +469,7 @@ def name_of(rows):
 
 
 def publish(doc, rows):
-    """the page of these rows (a file of rows); of the suite its JSON too, and the table of the README"""
+    """the page of these rows (a file of rows); of the suite its JSON too, and table and picture of the README"""
     name = name_of(rows)
     with open(os.path.join(ROOT, "docs", "figures", name + ".md"), "w", encoding="utf-8") as f:
         f.write(table.page(doc))
@@ -476,6 +477,7 @@ def publish(doc, rows):
         return
     with open(os.path.join(ROOT, "docs", "figures", name + ".json"), "w", encoding="utf-8") as f:
         f.write(json.dumps(doc, indent=1) + "\n")
+    picture.write(doc)
     readme = os.path.join(ROOT, "README.md")
     with open(readme, encoding="utf-8") as f:
         text = f.read()

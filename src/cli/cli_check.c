@@ -1,6 +1,9 @@
 /* The command `check`: is a spec right? */
 #include "cli/cli_internal.h"
 
+#include <ctype.h>
+#include <string.h>
+
 /* An operand: its bytes at each size in each of its layouts and, if it is an index, the limit of
  * its values. */
 static json_t *array_json(const sct_spec *spec, int op) {
@@ -63,6 +66,39 @@ static json_t *good_json(const char *path, const sct_spec *spec, const char *has
                    "sizes", sizes, "arrays", arrays, "scalars", scalars, "extents", extents);
 }
 
+/* Does the body say this name? */
+static bool says(const sct_spec *spec, const char *name) {
+  const size_t n = strlen(name);
+  for (const char *at = strstr(spec->body, name); at; at = strstr(at + 1, name)) {
+    const bool begins = at == spec->body || (!isalnum((unsigned char)at[-1]) && at[-1] != '_');
+    if (begins && !isalnum((unsigned char)at[n]) && at[n] != '_') {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Inputs and scalars that nothing reads: the body goes without them, a launch is given them. */
+static json_t *unused_json(const sct_spec *spec) {
+  json_t *list = json_array();
+  for (int k = 0; k < spec->n_inputs; k++) {
+    const sct_operand *op = &spec->operands[k];
+    bool used = op->is_index || (sct_spec_is_ragged(spec) && spec->ragged.offsets == k);
+    for (int f = 0; f < op->record.n_fields; f++) {
+      used = used || op->used[f];
+    }
+    if (!used) {
+      json_array_append_new(list, sct_json_string(op->name));
+    }
+  }
+  for (int k = 0; k < spec->n_scalars; k++) {
+    if (!says(spec, spec->scalars[k].name)) {
+      json_array_append_new(list, sct_json_string(spec->scalars[k].name));
+    }
+  }
+  return list;
+}
+
 #define MOST_BYTES 0x1p40 /* more than the memory of any GPU */
 
 /* Sizes whose arrays no GPU holds: a spec of them may be right, and nothing can be launched. */
@@ -114,6 +150,7 @@ static sct_status check_one(const cli_args *args, const char *path, json_t *docu
   json_t *doc = good_json(path, &spec, hash);
   json_object_set_new(doc, "issues", issues_json(issues, n));
   json_object_set_new(doc, "too_large", too_large_json(&spec));
+  json_object_set_new(doc, "unused", unused_json(&spec));
   if (args->json) {
     json_array_append_new(documents, doc);
   } else {

@@ -12,14 +12,14 @@ const cli_command cli_commands[] = {
         .words = "",
         .options = CLI_BIT(CALIBRATE) | CLI_BIT(DEVICE) | CLI_BIT(WAIT) | CLI_BIT(FORCE),
         .run = cli_devices,
-        .doc = "GPUs here, and the virtual ones",
+        .doc = "list GPUs and virtual devices",
         .details =
-            "Every device that can evaluate candidates. On a GPU (cuda:N) they are verified\n"
-            "and timed; on a virtual one their PTX is verified on the CPU, their sectors are\n"
-            "counted and their times predicted, not measured.\n"
-            "--calibrate: micro-kernels measure in 2 s what predictions for a GPU (--device,\n"
-            "default the first one) need; the first `tune` on it does the same.\n"
-            "Ends with 0 where there is no GPU.",
+            "Lists every device that can evaluate candidates. On a GPU (cuda:N) they are verified\n"
+            "and timed; on a virtual device their PTX is verified on the CPU, sectors are\n"
+            "counted and times predicted.\n"
+            "--calibrate measures the model's parameters of a GPU (--device, default the\n"
+            "first one) in 2 s; the first `tune` on it does the same.\n"
+            "Exits with 0 even without a GPU.",
         .example = "devices",
     },
     {
@@ -29,8 +29,8 @@ const cli_command cli_commands[] = {
         .max_words = CLI_ANY_NUMBER,
         .options = CLI_BIT(PARAM) | CLI_BIT(ADD_SIZE),
         .run = cli_check,
-        .doc = "is the spec right? errors as file:line: text",
-        .details = "Runs the script, checks body, places and layouts, and looks whether any two\n"
+        .doc = "check specs; errors as file:line: text",
+        .details = "Runs the script and checks body, indices and layouts, including that no two\n"
                    "elements share a byte. Needs no GPU and no compiler.",
         .example = "check my_kernel.lua",
     },
@@ -42,9 +42,10 @@ const cli_command cli_commands[] = {
         .options = CLI_BIT(PARAM) | CLI_BIT(ADD_SIZE) | CLI_BIT(DEVICE) | CLI_BIT(STRATEGIES) |
                    CLI_BIT(MODES),
         .run = cli_space,
-        .doc = "how many candidates there are, what was pruned and why",
-        .details = "Strategies with their axes, and what became of every point of the space. The\n"
-                   "device gives limits such as shared memory; no GPU is needed.",
+        .doc = "list strategies, axes and candidates, and what was pruned",
+        .details =
+            "Lists strategies with their axes, and why points of the space were pruned. The\n"
+            "device sets limits such as shared memory; no GPU is needed.",
         .example = "space my_kernel.lua --device virtual:h200",
     },
     {
@@ -55,10 +56,10 @@ const cli_command cli_commands[] = {
         .options = CLI_BIT(PARAM) | CLI_BIT(ADD_SIZE) | CLI_BIT(PICK) | CLI_BIT(WINNER) |
                    CLI_BIT(SIZE) | CLI_BIT(LIST) | CLI_BIT(DEVICE) | CLI_BIT(STRATEGIES),
         .run = cli_gen,
-        .doc = "the CUDA source of a candidate",
+        .doc = "print the CUDA source of a candidate",
         .details =
-            "Self-contained source without headers, byte-identical to what `tune` times and\n"
-            "`emit` writes down. --list prints the labels that --pick takes.",
+            "Prints self-contained source without headers, byte-identical to what `tune` times\n"
+            "and `emit` writes. --list prints the labels for --pick.",
         .example = "gen my_kernel.lua --pick \"map threads=256 items=1 vec=4 evict=none\"",
     },
     {
@@ -68,10 +69,11 @@ const cli_command cli_commands[] = {
         .max_words = CLI_ANY_NUMBER,
         .options = CLI_BIT(PARAM) | CLI_BIT(DEVICE) | CLI_BIT(STRATEGIES),
         .run = cli_explain,
-        .doc = "what a candidate's label says, axis by axis",
-        .details = "The label as a leaderboard has it, in quotes or not; without one the naive\n"
-                   "variant. Prints what its strategy does, what this candidate does, and of each\n"
-                   "axis the value, the other values, and what it is. Needs no GPU.",
+        .doc = "explain a candidate's label, axis by axis",
+        .details =
+            "Explains the strategy, this candidate, and the meaning, value and alternatives of\n"
+            "each axis. The label may be quoted or not; default the naive variant. Needs no\n"
+            "GPU.",
         .example = "explain my_kernel.lua map threads=256 items=2 vec=4 evict=none",
     },
     {
@@ -85,29 +87,30 @@ const cli_command cli_commands[] = {
                    CLI_BIT(WAIT) | CLI_BIT(FORCE) | CLI_BIT(EVENTS) | CLI_BIT(ONLY) |
                    CLI_BIT(SHARD) | CLI_BIT(TOP_OF) | CLI_BIT(NO_RANGE),
         .run = cli_tune,
-        .doc = "find the fastest coalesced kernel, and keep it in the store",
+        .doc = "find the fastest coalesced kernel, and store it",
         .details =
-            "Generates, compiles, verifies and times every candidate, prints a leaderboard\n"
-            "for each size and stores all of it. The default device is the first GPU and,\n"
-            "where there is none, the virtual H200, which counts and does not time. Running\n"
-            "it again continues where it stopped. Ctrl-C ends it after the current step,\n"
-            "with everything stored; a second one ends it at once.",
+            "Generates, compiles, verifies and times candidates, prints a leaderboard for each\n"
+            "size and stores all results. The default device is the first GPU or, without\n"
+            "one, the virtual H200, which predicts times. Run again, it resumes where it\n"
+            "stopped. Ctrl-C stops after the current step and stores the results so far; a\n"
+            "second one ends the program at once.",
         .example = "tune my_kernel.lua --budget 60s",
     },
     {
         .name = "submit",
-        .words = "SPEC... -- [options of tune]",
+        .words = "SPEC... -- [options]",
         .min_words = 1,
         .max_words = CLI_ANY_NUMBER,
         .options = CLI_BIT(SHARDS) | CLI_BIT(ENGINE) | CLI_BIT(GRES) | CLI_BIT(TIME) |
                    CLI_BIT(HOSTS) | CLI_BIT(DRY_RUN),
         .run = cli_submit,
-        .doc = "tune shares of the candidates as jobs of a cluster, then race the best",
+        .doc = "tune shares of the candidates as cluster jobs, then time the best",
         .details =
-            "Writes scripts to the directory --store and submits them to Slurm: a job array, a\n"
-            "task a share, each on one GPU and with a store of its own, and after it a job that\n"
-            "merges the stores and runs the final heat. A task that was requeued goes on where it\n"
-            "stopped. With --engine parallel GNU parallel runs the same on the hosts of a list.",
+            "Writes scripts to the directory --store and submits them to Slurm: a job array with\n"
+            "one task per share, each with one GPU and its own store, then a job that merges the\n"
+            "stores and runs the final heat. A requeued task resumes where it stopped. With\n"
+            "--engine parallel, GNU parallel does the same on a list of hosts. Options after --\n"
+            "are passed to `tune`.",
         .example = "submit my_kernel.lua --shards 8 --gres gpu:1 --store fleet -- --budget 1h",
     },
     {
@@ -116,11 +119,12 @@ const cli_command cli_commands[] = {
         .min_words = 1,
         .max_words = 1,
         .run = cli_status,
-        .doc = "how far the jobs of `submit` are",
+        .doc = "show the progress of `submit`",
         .details =
-            "A line for each share, kernel and size: candidates that have an outcome, the best so\n"
-            "far, when the last outcome came, and which node is slow by the candidates that all\n"
-            "shares have. It reads the stores of the shares; the scheduler is not asked.",
+            "Prints a line for each share, kernel and size: evaluated candidates, the best so "
+            "far,\n"
+            "the time of the last result, and slow nodes. It reads the stores of the shares and\n"
+            "does not query the scheduler.",
         .example = "status fleet",
     },
     {
@@ -131,12 +135,12 @@ const cli_command cli_commands[] = {
         .options = CLI_BIT(PARAM) | CLI_BIT(DEVICE) | CLI_BIT(STRATEGIES) | CLI_BIT(ONLY) |
                    CLI_BIT(MAX_CANDIDATES) | CLI_BIT(SEED) | CLI_BIT(WAIT) | CLI_BIT(OUT),
         .run = cli_page,
-        .doc = "a session as one page of HTML, with pictures and without a network",
+        .doc = "write a session as one self-contained HTML page",
         .details =
-            "Runs a session as `tune` does, which only reads the store where it is complete, and\n"
-            "writes a page: why the winner won, what its requests and those of the naive variant\n"
-            "touch, its kernel with counts next to the lines, roofline, all candidates by time\n"
-            "and sectors, and the best by each axis.",
+            "Runs a session like `tune` (a complete one is read from the store) and writes a "
+            "page:\n"
+            "the gain, why the winner won, access patterns of the naive variant and of the\n"
+            "winner, the kernel with counts per line, roofline, all candidates, times by axis.",
         .example = "report my_kernel.lua -o my_kernel.html",
     },
     {
@@ -147,10 +151,11 @@ const cli_command cli_commands[] = {
         .options = CLI_BIT(PARAM) | CLI_BIT(OUT) | CLI_BIT(FORM) | CLI_BIT(TARGETS) |
                    CLI_BIT(DEPS) | CLI_BIT(PYTHON) | CLI_BIT(SELFTEST),
         .run = cli_emit,
-        .doc = "the kernel header, for every device tuned",
-        .details = "Writes the winners from the store with the naive kernel after them, a launch\n"
-                   "function and where every figure comes from. With a spec file the store must\n"
-                   "hold this very version of it; with a name the newest one is taken.",
+        .doc = "write the kernel header for all tuned devices",
+        .details =
+            "Writes the stored winners, the naive kernel as fallback, a launch function and the\n"
+            "origin of every figure. With a spec file, the store must have results of this\n"
+            "version of it; with a kernel name, the newest version is used.",
         .example = "emit my_kernel.lua -o my_kernel.h",
     },
     {
@@ -159,10 +164,11 @@ const cli_command cli_commands[] = {
         .min_words = 2,
         .max_words = CLI_ANY_NUMBER,
         .run = cli_merge,
-        .doc = "join stores into one; order and repetition do not matter",
-        .details = "OUT.db is made, or extended where it exists. All or nothing. Where two stores\n"
-                   "measured the same candidate, the latest measurement stands and the others\n"
-                   "stay in addition, with their samples.",
+        .doc = "merge stores into one",
+        .details =
+            "OUT.db is created or extended, in one transaction; order and repetition do not\n"
+            "matter. If two stores measured the same candidate, the latest measurement counts,\n"
+            "and the others are kept with their samples.",
         .example = "merge all.db node1.db node2.db",
     },
     {
@@ -171,11 +177,11 @@ const cli_command cli_commands[] = {
         .max_words = 1,
         .options = CLI_BIT(FORMAT) | CLI_BIT(OUT) | CLI_BIT(SIZE) | CLI_BIT(DEVICE),
         .run = cli_export,
-        .doc = "the store as JSON, or a run as other tuners' files",
+        .doc = "export the store as JSON, or a run for other tuners",
         .details =
-            "json is the whole store and reads back exactly. kernel-tuner (a cache file) and\n"
-            "t4 (results of the auto-tuning association) hold one run: NAME, --size and\n"
-            "--device say which, where there are several.",
+            "json is the whole store and can be imported exactly. kernel-tuner (a cache file) and\n"
+            "t4 (results of the auto-tuning association) hold one run, selected by NAME, --size\n"
+            "and --device.",
         .example = "export -o results.json",
     },
     {
@@ -184,10 +190,10 @@ const cli_command cli_commands[] = {
         .min_words = 1,
         .max_words = CLI_ANY_NUMBER,
         .run = cli_import,
-        .doc = "join exports, Kernel Tuner caches or T4 results to the store",
-        .details = "What other programs measured becomes a problem of its own, such as\n"
-                   "kernel-tuner:convolution, without a winner: no header is made of it. A file\n"
-                   "that is malformed changes nothing, and the message says where.",
+        .doc = "import exports, Kernel Tuner caches or T4 results",
+        .details = "Results of other programs become a separate problem, such as\n"
+                   "kernel-tuner:convolution, without a winner: no header is emitted from it. A\n"
+                   "malformed file changes nothing, and the message says where it is malformed.",
         .example = "import results.json",
     },
     {
@@ -197,12 +203,13 @@ const cli_command cli_commands[] = {
         .max_words = 2,
         .options = CLI_BIT(SIZE) | CLI_BIT(TOP) | CLI_BIT(OUT),
         .run = cli_compare,
-        .doc = "what became faster or slower between two stores or dates",
-        .details = "A and B are store files, or name@date (UTC, also a part of it: name@2026-01)\n"
-                   "for what the store knew of a kernel at the end of that time; name@ is now.\n"
-                   "Every candidate of both gets a verdict: FAST (B is faster), SLOW, SAME or\n"
-                   "AMBIGUOUS; of virtual devices by what is predicted. Other winners and other\n"
-                   "conditions are named. --out writes a page with pictures, too.",
+        .doc = "compare two stores or dates",
+        .details =
+            "A and B are store files, or name@date (UTC, or a prefix of a date: name@2026-01) for\n"
+            "the state of the store at the end of that time; name@ is now. Every common\n"
+            "candidate gets a verdict: FAST (B is faster), SLOW, SAME or AMBIGUOUS; on virtual\n"
+            "devices by predictions. Changed winners and conditions are listed. --out also\n"
+            "writes an HTML page.",
         .example = "compare before.db after.db",
     },
     {
@@ -214,14 +221,14 @@ const cli_command cli_commands[] = {
                    CLI_BIT(CSV) | CLI_BIT(BY) | CLI_BIT(THREADS) | CLI_BIT(INCLUDE) |
                    CLI_BIT(DEFINE) | CLI_BIT(NVRTC) | CLI_BIT(OUT),
         .run = cli_count,
-        .doc = "what the launches of any CUDA file do to memory",
+        .doc = "count the memory traffic of any CUDA file's launches",
         .details =
-            "Compiles the file, runs the launches of --cases, or that of --kernel, on the CPU\n"
-            "and counts requests, sectors and shared memory wavefronts as the profiler of a\n"
-            "GPU does. Needs no GPU.\n"
+            "Compiles the file, runs the launches of --cases, or of --kernel, on the CPU and "
+            "counts\n"
+            "requests, sectors and shared memory wavefronts like a GPU profiler. Needs no GPU.\n"
             "With --coalescing of an older device the sectors are its transactions: of 32 to\n"
             "128 bytes on cc10 and cc12, loads of 128 bytes on cc20, 32 bytes elsewhere.\n"
-            "A case that misbehaves is reported with its diagnosis, and the others still run.",
+            "A failing case is reported with its diagnosis, and the others still run.",
         .example = "count kernels.cu --cases cases.json --csv",
     },
     {
@@ -233,14 +240,15 @@ const cli_command cli_commands[] = {
                    CLI_BIT(DEFINE) | CLI_BIT(NVRTC) | CLI_BIT(FORMAT) | CLI_BIT(LIMITS) |
                    CLI_BIT(WRITE_LIMITS) | CLI_BIT(OUT),
         .run = cli_sanitize,
-        .doc = "races, undefined values and bad accesses in the launches of any CUDA file",
+        .doc = "find races, undefined values and bad accesses in any CUDA file",
         .details =
-            "Runs launches as `count` does, and looks for races between threads, values that were\n"
-            "never set, accesses out of bounds or misaligned, and barriers that not all threads\n"
-            "reach. Says the line, the thread, and what came before: of a race the other access,\n"
-            "of a value the load that brought it. Needs no GPU. Ends with 5 if it found some.\n"
-            "With --limits, which --write-limits writes, it also holds sectors, wavefronts and\n"
-            "registers to what they were: the same on every machine with the same compiler.",
+            "Runs launches like `count` and finds data races, uninitialised values, out-of-bounds "
+            "or\n"
+            "misaligned accesses, and barriers that not all threads reach. Reports the line, the\n"
+            "thread, and the other access of a race or the load of an undefined value. Needs no\n"
+            "GPU. Exits with 5 if it finds something. With --limits (written by --write-limits),\n"
+            "sectors, wavefronts and registers above their limits are errors too; counts are the\n"
+            "same on every machine with the same compiler.",
         .example = "sanitize k.cu --kernel scale --grid 64 --block 256 --arg 'x=f32[16384]'",
     },
     {
@@ -257,13 +265,10 @@ const cli_command cli_commands[] = {
         .run = cli_profile,
         .doc = "where a kernel wastes memory accesses, and what to try",
         .details =
-            "Of a CUDA file the launches of --cases, or that of --kernel, as `count` has them; of "
-            "a\n"
-            "spec the candidate --pick at --size. Runs them on the CPU. Of each: the launch and "
-            "what of it is\n"
-            "resident on --device, accesses to global and shared memory, warps that are split,\n"
-            "the worst lines, and issues with evidence, what to try, and how much it may save.\n"
-            "Needs no GPU.",
+            "Profiles the launches of a CUDA file (--cases or --kernel, as for `count`), or the\n"
+            "candidate --pick of a spec at --size, on the CPU: launch configuration and occupancy\n"
+            "on --device, global and shared memory accesses, divergence, the worst lines, and\n"
+            "issues with evidence, what to try, and the possible gain. Needs no GPU.",
         .example =
             "profile k.cu --kernel scale --grid 64 --block 256 --arg 'x=f32[16384]' --arg n=16384",
     },
@@ -272,10 +277,11 @@ const cli_command cli_commands[] = {
         .words = "",
         .options = CLI_BIT(DEVICE),
         .run = cli_doctor,
-        .doc = "is everything there that tuning needs, and what to do if not",
-        .details = "Driver, GPU, other users of it, NVRTC, store, cache, locks, limits, and one\n"
-                   "kernel from spec to verdict. Lines say ok, warn or fail; ends with 0 if this\n"
-                   "machine is usable. Needs neither a GPU nor a toolkit to say so.",
+        .doc = "check that this machine has everything that tuning needs",
+        .details =
+            "Checks driver, GPU and its other users, NVRTC, store, cache, locks, limits, and runs\n"
+            "one kernel from spec to verdict. Each line is ok, warn or fail, with a remedy;\n"
+            "exits with 0 if the machine is usable. Needs neither a GPU nor a toolkit.",
         .example = "doctor --device cuda:0",
     },
     {
@@ -286,18 +292,18 @@ const cli_command cli_commands[] = {
                    CLI_BIT(WAIT) | CLI_BIT(FORCE) | CLI_BIT(SIZE) | CLI_BIT(STRATEGIES) |
                    CLI_BIT(SEED) | CLI_BIT(PARAM),
         .run = cli_transfer,
-        .doc = "how fast copies to the device and back are, alone or with a spec's kernel",
+        .doc = "time host transfers, alone or with a spec's kernel",
         .details =
-            "Times copies to the device, to the host and both at once, by size: from memory that\n"
-            "is pageable, page-locked, write-combined, registered, mapped (zero copy) and managed\n"
-            "with a prefetch; with two devices (--device cuda:0,cuda:1) from one to the other,\n"
-            "too. Prints latency, rate and the size that reaches half of it, and stores all of\n"
-            "it. A kind that the device or the driver refuses is named with the reason. Virtual\n"
-            "devices have stated rates.\n"
-            "With SPEC, which says `host = true`: tries ways for its arrays from the host through\n"
-            "the kernel and back, in chunks on several streams or not, of page-locked and of\n"
-            "pageable memory; prints them against the bound, with a timeline of the best.\n"
-            "With two devices of one model the best ways are also tried with half on each.",
+            "Times copies to the device, to the host and in both directions, by size and kind of\n"
+            "host memory: pageable, page-locked, write-combined, registered, mapped (zero copy)\n"
+            "and managed with prefetch; with two devices (--device cuda:0,cuda:1) also between\n"
+            "them. Prints and stores latency, bandwidth and the half-bandwidth size. Unsupported\n"
+            "kinds are listed with the reason. Virtual devices use the rates of their "
+            "description.\n"
+            "With SPEC (`host = true`): tries ways to stream its arrays through the kernel, in\n"
+            "chunks on several streams, from page-locked and pageable memory, and prints them\n"
+            "against the bound with a timeline of the best. With two devices of one model the\n"
+            "best ways are also tried with half of the work on each.",
         .example = "transfer --device virtual:h200 --sizes 4K,1M,256M",
     },
     {
@@ -305,8 +311,8 @@ const cli_command cli_commands[] = {
         .words = "[DIR]",
         .max_words = 1,
         .run = cli_init,
-        .doc = "write a commented spec and layout to start from",
-        .details = "Into the current directory, or DIR. Never overwrites a file.",
+        .doc = "write a commented example spec and layout",
+        .details = "Writes into the current directory, or DIR. Never overwrites a file.",
         .example = "init kernels",
     },
     {
@@ -315,10 +321,10 @@ const cli_command cli_commands[] = {
         .max_words = 1,
         .options = CLI_BIT(OUT),
         .run = cli_examples,
-        .doc = "the worked specs that are built in",
-        .details =
-            "Lists them; with NAME prints one; with -o writes it into a directory (without NAME\n"
-            "all of them). Never overwrites a file.",
+        .doc = "list, print or write the built-in specs",
+        .details = "Lists the built-in specs; with NAME prints one; with -o writes it (without "
+                   "NAME all of\n"
+                   "them) into a directory. Never overwrites a file.",
         .example = "examples transpose_f32 -o .",
     },
     {
@@ -327,9 +333,9 @@ const cli_command cli_commands[] = {
         .min_words = 1,
         .max_words = 1,
         .run = cli_generate,
-        .doc = "the man page, completions for a shell, definitions for editors",
-        .details = "KIND is man, bash, zsh or fish, or lua: what specs and layouts may say, for\n"
-                   "editors with lua-language-server. Prints the text.",
+        .doc = "print the man page, shell completions or editor definitions",
+        .details = "KIND is man, bash, zsh, fish, or lua (API definitions for editors with\n"
+                   "lua-language-server).",
         .example = "generate bash",
     },
 };

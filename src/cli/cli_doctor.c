@@ -23,9 +23,7 @@ typedef struct doctor {
   const cli_args *args;
   sct_measure_opts measure;
   json_t *checks;
-  sct_str text;
   sct_status worst; /* SCT_OK: usable */
-  bool colour;
   /* what the first looks found */
   sct_device_desc device; /* to be tuned on: a GPU or a described one */
   sct_gpu_state state;
@@ -50,12 +48,8 @@ static int weight(sct_status status) {
 SCT_PRINTF(6, 7)
 static void say(doctor *d, level l, sct_status status, const char *name, const char *hint,
                 const char *fmt, ...) {
-  static const cli_style styles[] = {CLI_GOOD, CLI_WARN, CLI_BAD};
   SCT_SCOPED(sct_str) seen = {0};
   SCT_STR_FORMAT(&seen, fmt);
-  sct_str_printf(&d->text, "%s%-4s%s  %-12s  %s", cli_paint(d->colour, styles[l]), level_names[l],
-                 cli_unpaint(d->colour, styles[l]), name, sct_str_c(&seen));
-  sct_str_printf(&d->text, "%s%s\n", hint ? "; " : "", hint ? hint : "");
   json_array_append_new(
       d->checks, json_pack("{s:s, s:s, s:o, s:o}", "name", name, "level", level_names[l], "text",
                            sct_json_string(sct_str_c(&seen)), "hint", sct_json_string(hint)));
@@ -531,10 +525,7 @@ static void (*const looks[])(doctor *d) = {look_at_driver, look_at_device,      
                                            test_itself};
 
 sct_status cli_doctor(const cli_args *args, sct_error *err) {
-  doctor d = {.args = args,
-              .measure = cli_measure_opts(args),
-              .checks = json_array(),
-              .colour = cli_wants_colour(stdout)};
+  doctor d = {.args = args, .measure = cli_measure_opts(args), .checks = json_array()};
   const sct_device_kind *kind;
   const char *name;
   if (args->device) {
@@ -550,15 +541,10 @@ sct_status cli_doctor(const cli_args *args, sct_error *err) {
   for (int k = 0; k < SCT_COUNT(looks); k++) {
     looks[k](&d);
   }
-  sct_status status;
-  if (args->json) {
-    sct_str_free(&d.text);
-    status = cli_json_print(json_pack("{s:i, s:o, s:O}", "exit_code", sct_exit_code(d.worst),
-                                      "device", sct_json_string(d.device.id), "checks", d.checks),
-                            err);
-  } else {
-    status = cli_print(&d.text, err);
-  }
-  json_decref(d.checks);
+  const sct_status status =
+      cli_show(args, "sectile.show", "doctor",
+               json_pack("{s:i, s:o, s:o}", "exit_code", sct_exit_code(d.worst), "device",
+                         sct_json_string(d.device.id), "checks", d.checks),
+               cli_output_style(args), err);
   return status == SCT_OK ? d.worst : status;
 }

@@ -105,7 +105,8 @@ static sct_status check_hash(const sct_tune_item *item, const char *stored, sct_
   return strcmp(sct_hash_hex(hash, item->code.hash), stored) == 0
              ? SCT_OK
              : sct_fail(err, SCT_EDATA,
-                        "'%s' is not made as it was when it won, by other templates or for another "
+                        "'%s' differs from the stored winner: it is made by other templates or for "
+                        "another "
                         "device: `sectile emit` has the kernel that won, `sectile tune` the best "
                         "of these",
                         item->label);

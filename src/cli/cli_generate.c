@@ -54,7 +54,8 @@ static sct_status print(const char *what, const json_t *look, sct_error *err) {
 
 sct_status cli_help(const cli_command *command, sct_error *err) {
   SCT_OWNED_PTR(json_t)
-  look = command ? json_pack("{s:i}", "command", (int)(command - cli_commands) + 1) : NULL;
+  look = json_pack("{s:i, s:i}", "command", command ? (int)(command - cli_commands) + 1 : 0,
+                   "width", cli_output_width(stdout));
   return print(command ? "command" : "program", look, err);
 }
 

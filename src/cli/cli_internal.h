@@ -262,18 +262,24 @@ typedef struct cli_progress {
   int width;
   const char *subject; /* the spec's file */
   char phase[24];
+  int64_t start_ns;                    /* when the session began */
   int64_t phase_start_ns, phase_first; /* when the phase began, and what was done then */
   int64_t step_ns, shown_ns;           /* the last step, and the last that was shown */
+  int64_t done, total;                 /* by the last step */
+  char item[96];                       /* its item */
+  bool settles;                        /* candidates are tried until the search ends by itself */
   bool drawn;                          /* a line stands on the terminal */
   cli_progress_group *group;           /* NULL: it is alone there */
   int line;                            /* its own of the group */
   const char *device;                  /* what stands in front of it then */
 } cli_progress;
+bool cli_settles(const cli_args *args);              /* the search ends by itself */
 cli_progress cli_progress_new(const cli_args *args); /* on stderr */
 void cli_progress_start(cli_progress *p, int64_t now_ns, const char *subject);
 void cli_progress_step(cli_progress *p, int64_t now_ns, const char *phase, int64_t done,
                        int64_t total, const char *item);
-void cli_progress_clear(cli_progress *p); /* wipes the line from the terminal */
+void cli_progress_tick(cli_progress *p, int64_t now_ns); /* draws the time that has passed */
+void cli_progress_clear(cli_progress *p);                /* wipes the line from the terminal */
 /* "[#####-----] 5/10  3 s left": how the line goes on after the phase. left_ns < 0: not known. */
 void cli_progress_bar(sct_str *out, int64_t done, int64_t total, int64_t left_ns, int cells);
 void cli_format_left(char out[32], int64_t ns); /* "45 s", "3 min 20 s", "2 h 5 min" */

@@ -32,8 +32,9 @@ sct_status cli_json_print(json_t *doc, sct_error *err) {
 
 json_t *cli_output_style(const cli_args *args) {
   const bool terminal = args->out == NULL;
+  const int width = terminal && !args->csv ? cli_output_width(stdout) : 0;
   return json_pack("{s:b, s:i, s:b}", "colour", terminal && cli_wants_colour(stdout), "width",
-                   terminal ? cli_output_width(stdout) : 0, "verbose", args->verbosity > 0);
+                   width, "verbose", args->verbosity > 0);
 }
 
 sct_status cli_show(const cli_args *args, const char *module, const char *function, json_t *given,

@@ -227,6 +227,9 @@ static sct_status listen_to_all(many *m, struct pollfd *ready, sct_error *err) {
       return SCT_OK;
     }
     const int n = poll(ready, (nfds_t)m->n, POLL_MS);
+    for (int k = 0; k < m->n; k++) {
+      cli_progress_tick(&m->members[k].progress, sct_now_ns());
+    }
     pass_on_interrupt(m);
     for (int k = 0; n > 0 && k < m->n; k++) {
       if (ready[k].fd >= 0 && ready[k].revents != 0) {

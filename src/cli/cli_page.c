@@ -132,6 +132,12 @@ static void on_progress(void *ctx, const char *phase, int64_t done, int64_t tota
   cli_progress_step(&s->progress, sct_now_ns(), phase, done, total, item);
 }
 
+static bool on_stop(void *ctx) {
+  session *s = ctx;
+  cli_progress_tick(&s->progress, sct_now_ns());
+  return false;
+}
+
 /* "my_kernel.html" of "specs/my_kernel.lua", in the working directory; NULL: standard output. */
 static const char *target_of(sct_arena *arena, const cli_args *args) {
   const char *const name = sct_path_basename(args->words[0]);
@@ -152,10 +158,10 @@ sct_status cli_page(const cli_args *given, sct_error *err) {
                               .strategy_dir = args->strategies,
                               .only = {args->only.n, args->only.items},
                               .seed = args->seed,
-                              .settle = args->max_candidates == 0 && args->only.n == 0,
+                              .settle = cli_settles(args),
                               .max_candidates = args->max_candidates,
                               .measure = cli_measure_opts(args)};
-  const sct_tune_events events = {.ctx = &s, .progress = on_progress};
+  const sct_tune_events events = {.ctx = &s, .progress = on_progress, .stop = on_stop};
   SCT_SCOPED(sct_tune_report) report = {0};
   if (args->out) {
     const char *const reads[] = {args->words[0]};

@@ -32,7 +32,7 @@ static sct_status find_size(profiled *p, const char *label, sct_error *err) {
   p->size = &spec->sizes[k];
   return sct_codegen_fits(spec, &p->item->code, p->size)
              ? SCT_OK
-             : sct_fail(err, SCT_EUSAGE, "'%s' is not right at %s: its requirements do not hold",
+             : sct_fail(err, SCT_EUSAGE, "'%s' cannot run at %s: its requirements are not met",
                         p->item->label, p->size->label);
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #define REDRAW_NS  ((int64_t)100 * 1000000)       /* on a terminal */
+#define TICK_NS    ((int64_t)500 * 1000000)       /* there, while a step takes long */
 #define SPARSE_NS  ((int64_t)10 * 1000 * 1000000) /* between lines elsewhere */
 #define SETTLED_NS ((int64_t)500 * 1000000)       /* no guess at the time left before */
 #define BAR_CELLS  24
@@ -59,15 +60,33 @@ static void draw_group(cli_progress *p, const char *line) {
   g->n_drawn = g->n;
 }
 
-static void draw(cli_progress *p, int64_t now_ns, int64_t done, int64_t total, const char *item) {
+/* Is it known how many steps the phase has? A search that ends by itself leaves candidates out. */
+static bool has_end(const cli_progress *p) {
+  static const char *const open[] = {"compile", "check", "verify", "time"};
+  for (int k = 0; p->settles && k < SCT_COUNT(open); k++) {
+    if (strcmp(p->phase, open[k]) == 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static void draw(cli_progress *p, int64_t now_ns) {
   SCT_SCOPED(sct_str) line = {0};
+  char passed[32];
+  cli_format_left(passed, now_ns - (p->start_ns ? p->start_ns : p->phase_start_ns));
   if (p->group) {
     sct_str_printf(&line, "%-8s ", p->device);
   }
   sct_str_printf(&line, "%-8s ", p->phase);
-  cli_progress_bar(&line, done, total, time_left(p, now_ns, done, total), BAR_CELLS);
-  if (item) {
-    sct_str_printf(&line, "  %s", item);
+  if (has_end(p)) {
+    cli_progress_bar(&line, p->done, p->total, time_left(p, now_ns, p->done, p->total), BAR_CELLS);
+  } else {
+    sct_str_printf(&line, "%lld of at most %lld", (long long)p->done, (long long)p->total);
+  }
+  sct_str_printf(&line, "  %s", passed);
+  if (p->item[0] != '\0') {
+    sct_str_printf(&line, "  %s", p->item);
   }
   const int room = p->width - 1; /* a full line would wrap and stay */
   if (p->group) {
@@ -89,7 +108,7 @@ static void print_sparse(cli_progress *p, int64_t now_ns, int64_t done, int64_t 
 
 void cli_progress_start(cli_progress *p, int64_t now_ns, const char *subject) {
   p->subject = subject;
-  p->step_ns = now_ns;
+  p->start_ns = p->step_ns = now_ns;
   p->phase[0] = '\0';
 }
 
@@ -108,6 +127,9 @@ void cli_progress_step(cli_progress *p, int64_t now_ns, const char *phase, int64
     }
   }
   p->step_ns = now_ns;
+  p->done = done;
+  p->total = total;
+  snprintf(p->item, sizeof p->item, "%s", item ? item : "");
   const bool ends = done >= total;
   const int64_t pause = p->terminal ? REDRAW_NS : SPARSE_NS;
   if (!ends && !(begins && p->terminal) && now_ns - p->shown_ns < pause) {
@@ -115,9 +137,16 @@ void cli_progress_step(cli_progress *p, int64_t now_ns, const char *phase, int64
   }
   p->shown_ns = now_ns;
   if (p->terminal) {
-    draw(p, now_ns, done, total, item);
+    draw(p, now_ns);
   } else {
     print_sparse(p, now_ns, done, total);
+  }
+}
+
+void cli_progress_tick(cli_progress *p, int64_t now_ns) {
+  if (p->terminal && p->drawn && now_ns - p->shown_ns >= TICK_NS) {
+    p->shown_ns = now_ns;
+    draw(p, now_ns);
   }
 }
 
@@ -148,8 +177,13 @@ void cli_progress_group_free(cli_progress_group *g) {
   }
 }
 
+bool cli_settles(const cli_args *args) {
+  return args->search == NULL && args->max_candidates == 0 && args->only.n == 0 && !args->top_of;
+}
+
 cli_progress cli_progress_new(const cli_args *args) {
   return (cli_progress){.out = stderr,
+                        .settles = cli_settles(args),
                         .quiet = args->verbosity < 0,
                         .terminal = isatty(STDERR_FILENO) != 0,
                         .width = cli_terminal_width(stderr)};

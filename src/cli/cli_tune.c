@@ -7,6 +7,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- Ctrl-C ---- */
@@ -71,7 +73,7 @@ static sct_status add_id(device_ids *d, const char *id, size_t len, sct_error *e
   SCT_TRY(sct_device_parse(&kind, &name, copy, err));
   for (int k = 0; k < d->n; k++) {
     if (strcmp(d->ids[k], copy) == 0) {
-      return sct_fail(err, SCT_EUSAGE, "--device: '%s' stands there twice", copy);
+      return sct_fail(err, SCT_EUSAGE, "--device: '%s' is given twice", copy);
     }
   }
   if (d->n == MAX_DEVICES) {
@@ -104,6 +106,29 @@ static sct_status add_gpus(device_ids *d, const cli_args *args, int most, sct_er
   return SCT_OK;
 }
 
+#define A_DAY_S (24 * 60 * 60)
+
+/* Is it a day since this was asked on this machine? A file in the cache says so; without a cache it
+ * always is. */
+static bool first_today(void) {
+  SCT_SCOPED(sct_str) path = {0};
+  char host[65] = "", now[32]; /* a file with the bytes that it has keeps its time */
+  struct stat st;
+  (void)gethostname(host, sizeof host - 1);
+  sct_path_cache(&path);
+  if (path.len == 0) {
+    return true;
+  }
+  (void)sct_dir_make(sct_str_c(&path), NULL);
+  sct_str_printf(&path, "/no_gpu.%s", host);
+  if (stat(sct_str_c(&path), &st) == 0 && time(NULL) - st.st_mtime < A_DAY_S) {
+    return false;
+  }
+  snprintf(now, sizeof now, "%lld\n", (long long)time(NULL));
+  (void)sct_file_write(sct_str_c(&path), now, strlen(now), NULL);
+  return true;
+}
+
 /* Looked for once, not once a spec: --device, else the first GPU, else a virtual one. */
 static sct_status choose_devices(device_ids *d, const cli_args *args, sct_error *err) {
   sct_error why = {0};
@@ -119,8 +144,10 @@ static sct_status choose_devices(device_ids *d, const cli_args *args, sct_error 
   (void)add_gpus(d, args, 1, &why);
   if (d->n == 0) {
     SCT_TRY(add_list(d, "virtual:" CLI_VIRTUAL, err));
-    cli_note(args, "no GPU here: %s; using %s: %s", why.text[0] ? why.text : "none is visible",
-             d->ids[0], cli_device_says(d->ids[0]));
+    if (first_today()) { /* the leaderboard names the device in any case */
+      cli_note(args, "no GPU here: %s; using %s: %s", why.text[0] ? why.text : "none is visible",
+               d->ids[0], cli_device_says(d->ids[0]));
+    }
   }
   return SCT_OK;
 }
@@ -153,6 +180,7 @@ static void on_event(void *ctx, const char *event, json_t *members) {
 
 static bool on_stop(void *ctx) {
   job *j = ctx;
+  cli_progress_tick(&j->progress, sct_now_ns());
   if (cli_interrupted() && !j->said_stopping) {
     cli_progress_clear(&j->progress);
     cli_note(j->args, CLI_STOPPING);

@@ -61,8 +61,7 @@ static sct_status learn_about(sct_compiler *compiler, sct_error *err) {
   sct_wire_clear(&compiler->wire);
   SCT_TRY(ask(compiler, w, SCT_COMPILE_OP_ABOUT, &end, err));
   if (end.failure != SCT_COMPILE_NONE) {
-    return sct_fail(err, SCT_ENVRTC, "no NVRTC: a worker that loads it does not live: %s",
-                    end.text);
+    return sct_fail(err, SCT_ENVRTC, "no NVRTC: the worker that loads it dies: %s", end.text);
   }
   if (!sct_wire_get_whole(&compiler->reply, sct_got_about_table(), &got)) {
     return sct_fail(err, SCT_EINTERNAL, "the compile worker speaks another protocol");

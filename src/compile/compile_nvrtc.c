@@ -131,7 +131,7 @@ static sct_status read_version(sct_nvrtc *nvrtc, sct_error *err) {
   int n = 0;
   if (nvrtc->version(&major, &minor) != NVRTC_SUCCESS || nvrtc->n_archs(&n) != NVRTC_SUCCESS ||
       n < 1 || n > SCT_MAX_ARCHS || nvrtc->archs(nvrtc->about.known) != NVRTC_SUCCESS) {
-    return sct_fail(err, SCT_ENVRTC, "NVRTC does not say its version and architectures");
+    return sct_fail(err, SCT_ENVRTC, "NVRTC does not report its version and architectures");
   }
   nvrtc->about.n_known = n;
   nvrtc->about.file_bytes = library_bytes(nvrtc);
@@ -149,15 +149,16 @@ sct_status sct_compile_nvrtc_load(sct_nvrtc *nvrtc, sct_error *err) {
   if (file != NULL && file[0] != '\0') {
     sct_str_printf(&looked, "%s (%s)", file, OVERRIDE);
     if (!try_open(nvrtc, file, &why)) {
-      return sct_fail(err, SCT_ENVRTC, "no NVRTC: %s cannot be loaded%s%s", sct_str_c(&looked),
-                      why.len > 0 ? ": " : "", sct_str_c(&why));
+      return sct_fail(
+          err, SCT_ENVRTC,
+          "no NVRTC: unset SECTILE_NVRTC, or set it to another file; %s cannot be loaded%s%s",
+          sct_str_c(&looked), why.len > 0 ? ": " : "", sct_str_c(&why));
     }
   } else if (!find(nvrtc, &looked, &why)) {
     return sct_fail(
         err, SCT_ENVRTC,
-        "no NVRTC: looked for %s, %s, %s (and libnvrtc.alt) in %s%s%s; install the "
-        "CUDA toolkit and set CUDA_HOME to its directory, or install it for Python: `pip "
-        "install nvidia-cuda-nvrtc`",
+        "no NVRTC: install it with `pip install nvidia-cuda-nvrtc`, or install the CUDA toolkit "
+        "and set CUDA_HOME to its directory; looked for %s, %s, %s (and libnvrtc.alt) in %s%s%s",
         SONAMES[0], SONAMES[1], SONAMES[2], sct_str_c(&looked),
         why.len > 0 ? "; the loader says: " : "", sct_str_c(&why));
   }

@@ -227,12 +227,15 @@ static void hint_at_rounding(sct_verdict *out, const sct_shape *s, int op, const
   const double scale = fmax(fabs(b), sct_usual_magnitude(s, op, place->field, want));
   const double off = fabs(a - b) / scale;
   const size_t used = strlen(out->detail), room = sizeof out->detail - used;
+  const char *const body = s->addressing->spec->body;
+  const bool may_fuse = strpbrk(body, "*") && strpbrk(body, "+-");
   if (off > 0 && off <= MOST_ROUNDING) {
-    snprintf(out->detail + used, room,
-             "; if rounding may do that, `tolerance = %g` in the spec takes it",
+    snprintf(out->detail + used, room, "; %s`tolerance = %g` in the spec accepts this difference",
+             may_fuse ? "compilers fuse products and sums: write `fmaf(x, y, z)` (`fma` of "
+                        "doubles) in the body; or, if rounding may differ, "
+                      : "if rounding may differ, ",
              pow(10, ceil(log10(off))));
-  } else if (!(isfinite(a) && isfinite(b)) && strpbrk(s->addressing->spec->body, "*") &&
-             strpbrk(s->addressing->spec->body, "+-")) {
+  } else if (!(isfinite(a) && isfinite(b)) && may_fuse) {
     snprintf(out->detail + used, room,
              "; if a product overflowed that another kernel fused with a sum, `fmaf(x, y, z)` "
              "(`fma` of doubles) in the body computes the same in all");

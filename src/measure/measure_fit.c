@@ -97,7 +97,7 @@ static sct_status count_at(const fit *f, launch_sums *out, const int64_t *extent
   memcpy(at, extent, sizeof *at * (size_t)f->spec->n_extents);
   at[d] = n;
   if (!requirements_hold(f, at)) {
-    return sct_fail(err, SCT_ESPEC, "its requirements do not hold at shorter extents");
+    return sct_fail(err, SCT_ESPEC, "its requirements are not met at shorter extents");
   }
   sct_status status = sct_short_count(f->counter, out, f->spec, f->kernel, &size, f->most_blocks,
                                       f->most_steps, too_long, err);

@@ -226,7 +226,7 @@ static void evaluate_unseen(const sct_measure *m, const sct_binary *candidate, c
   sct_code_fits(&m->device, candidate->code, out);
   if (out->outcome == SCT_OUT_OK &&
       !sct_code_allows(&m->addressing, candidate->code, size->extent)) {
-    sct_verdict_set(out, SCT_OUT_LAUNCH_ERROR, "its requirements do not hold at %s",
+    sct_verdict_set(out, SCT_OUT_LAUNCH_ERROR, "its requirements are not met at %s",
                     size->label ? size->label : "this size");
   }
 }

@@ -273,8 +273,8 @@ static sct_status jump(assign *a, const node *n) {
   }
   if (!t) {
     return sct_spec_fail_body(a->spec, a->err, a->t[n->first].text,
-                              breaks ? "`break` stands in no loop and no switch of the body"
-                                     : "`continue` stands in no loop of the body");
+                              breaks ? "`break` outside of a loop or switch"
+                                     : "`continue` outside of a loop");
   }
   unit_set *state = breaks ? &t->breaks : &t->continues;
   a->now = breaks && !t->is_switch ? without_counted(a, t) : a->now;

@@ -89,7 +89,7 @@ static sct_status check_listed_once(const sct_spec *spec, const sct_operand *op,
     return SCT_OK;
   }
   return sct_spec_fail_at(spec, err, op->file, op->line,
-                          "array '%s' stands in inputs and in outputs; to update it in place, list "
+                          "array '%s' is in both inputs and outputs; to update it in place, list "
                           "it in outputs alone, with inout = true: its element is then read and "
                           "written at one index; what reads other elements of it writes an array "
                           "of another name",

@@ -68,12 +68,13 @@ static sct_status check_whole(const use_check *s, const node *n) {
 
 static sct_status cannot_assign(const use_check *s, const token *t, const char *what) {
   const char *output = s->spec->operands[s->spec->n_inputs].name;
-  return sct_spec_fail_body(
-      s->spec, s->err, t->text, "'%.*s' is %s and cannot be assigned; did you mean '%s'?%s",
-      (int)t->len, t->text, what, output,
-      strcmp(what, "an input") == 0 ? " An array that is updated in place stands in outputs, with "
-                                      "inout = true"
-                                    : "");
+  return sct_spec_fail_body(s->spec, s->err, t->text,
+                            "'%.*s' is %s and cannot be assigned; did you mean '%s'?%s",
+                            (int)t->len, t->text, what, output,
+                            strcmp(what, "an input") == 0
+                                ? " Declare an array that is updated in place as an output with "
+                                  "inout = true"
+                                : "");
 }
 
 /* What other elements contribute is not known where one is computed. */
@@ -246,6 +247,7 @@ sct_status sct_spec_check_body(sct_spec *spec, const body_tree *tree, bool *assi
                                sct_error *err) {
   use_check s = {.spec = spec, .tree = tree, .err = err, .assigned = assigned};
   SCT_TRY(sct_spec_check_shifts(spec, tree, err));
+  SCT_TRY(sct_spec_check_operands(spec, tree, err));
   for (const node *n = tree->made; n; n = n->made) {
     SCT_TRY(n->kind == NODE_NAME   ? check_name(&s, n)
             : n->kind == NODE_KEEP ? check_keep(&s, n)
@@ -255,8 +257,8 @@ sct_status sct_spec_check_body(sct_spec *spec, const body_tree *tree, bool *assi
     const sct_operand *op = &spec->operands[k];
     if (op->is_inout && !s.assigned[k] && (spec->n_steps == 0 || s.kept[k])) {
       return sct_spec_fail_body(spec, err, NULL,
-                                "'%s' is updated in place (inout), but never assigned; what is "
-                                "only read stands in inputs",
+                                "'%s' is updated in place (inout), but never assigned; declare "
+                                "what is only read as an input",
                                 op->name);
     }
     s.assigned[k] = s.assigned[k] || s.kept[k];

@@ -44,6 +44,8 @@ typedef struct body_tree body_tree;
 sct_status sct_spec_parse(body_tree **out, sct_spec *spec, sct_error *err);
 /* Refuses shifts by more bits than a value has (spec_tree_type.c). */
 sct_status sct_spec_check_shifts(const sct_spec *spec, const body_tree *tree, sct_error *err);
+/* Refuses operands that a compiler would refuse (spec_operands.c). */
+sct_status sct_spec_check_operands(const sct_spec *spec, const body_tree *tree, sct_error *err);
 /* An error at a place of the body; NULL: of the whole body. */
 sct_status sct_spec_fail_body(const sct_spec *spec, sct_error *err, const char *at, const char *fmt,
                               ...) SCT_PRINTF(4, 5);

@@ -38,7 +38,7 @@ static sct_status check_alone(const sct_spec *spec, const sct_operand *op, sct_e
   }
   if (op->is_inout && !op->is_output) {
     return sct_spec_fail_at(spec, err, op->file, op->line,
-                            "'%s' is an input; an array that is updated in place stands in "
+                            "'%s' is an input; an array that is updated in place belongs to "
                             "outputs, with inout = true, and not in inputs",
                             op->name);
   }

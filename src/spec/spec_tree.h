@@ -47,8 +47,13 @@ typedef enum value_type {
   VALUE_INT,     /* of 32 bits, or one that becomes so in arithmetic */
   VALUE_INTEGER, /* maybe of 64 */
   VALUE_FLOAT,
-  VALUE_FLOATS /* a vector of floats, whose components are some */
+  VALUE_FLOATS, /* a vector of floats, whose components are some */
+  VALUE_VECTOR  /* another vector that CUDA has no operators for */
 } value_type;
+
+static inline bool sct_is_vector(value_type type) {
+  return type == VALUE_FLOATS || type == VALUE_VECTOR;
+}
 
 typedef enum name_use { USE_READ, USE_ASSIGN, USE_UPDATE } name_use;
 

@@ -254,7 +254,7 @@ sct_status sct_parse_name(parser *p, node **out) {
     if (sct_token_is(&p->t[p->k], "[") || sct_token_is(&p->t[p->k], "(")) {
       return sct_spec_fail_body(
           spec, p->err, t->text,
-          "'%s' stands for one element; where it lies is said by %s = { ... }",
+          "'%s' stands for one element and takes no index; %s = { ... } selects the element",
           sct_spec_mention_name(spec, &m), m.tap < 0 ? "at" : "taps");
     }
   }

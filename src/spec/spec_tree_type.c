@@ -16,6 +16,9 @@ static value_type of_type(sct_type type) {
   if (type == SCT_TYPE_F32X2 || type == SCT_TYPE_F32X4) {
     return VALUE_FLOATS;
   }
+  if (info->lanes > 1 && type != SCT_TYPE_F16X2 && type != SCT_TYPE_BF16X2) {
+    return VALUE_VECTOR;
+  }
   const bool is_number = info->lanes == 1 && info->kind != SCT_KIND_FLOAT;
   return !is_number ? VALUE_UNKNOWN : info->bytes <= 4 ? VALUE_INT : VALUE_INTEGER;
 }
@@ -24,10 +27,11 @@ value_type sct_value_type_of_word(const token *t, value_type so_far) {
   static const struct {
     const char *word;
     value_type type;
-  } words[] = {{"float", VALUE_FLOAT}, {"float2", VALUE_FLOATS}, {"float4", VALUE_FLOATS},
-               {"int", VALUE_INT},     {"bool", VALUE_INT},      {"char", VALUE_INT},
-               {"short", VALUE_INT},   {"long", VALUE_INTEGER},  {"signed", VALUE_INT},
-               {"unsigned", VALUE_INT}};
+  } words[] = {{"float", VALUE_FLOAT},  {"float2", VALUE_FLOATS},  {"float4", VALUE_FLOATS},
+               {"int", VALUE_INT},      {"bool", VALUE_INT},       {"char", VALUE_INT},
+               {"short", VALUE_INT},    {"long", VALUE_INTEGER},   {"signed", VALUE_INT},
+               {"unsigned", VALUE_INT}, {"double2", VALUE_VECTOR}, {"int2", VALUE_VECTOR},
+               {"int4", VALUE_VECTOR},  {"char4", VALUE_VECTOR},   {"uchar4", VALUE_VECTOR}};
   const char *spelling = sct_spec_spelling(t->text, t->len);
   if (spelling) {
     return strstr(spelling, "long") ? VALUE_INTEGER : VALUE_INT;
@@ -131,7 +135,7 @@ bool sct_tree_all_float(const node *list) {
 
 value_type sct_value_type_joined(value_type a, value_type b) {
   const bool known =
-      a != VALUE_UNKNOWN && a != VALUE_FLOATS && b != VALUE_UNKNOWN && b != VALUE_FLOATS;
+      a != VALUE_UNKNOWN && !sct_is_vector(a) && b != VALUE_UNKNOWN && !sct_is_vector(b);
   return !known                                 ? VALUE_UNKNOWN
          : a == VALUE_FLOAT || b == VALUE_FLOAT ? VALUE_FLOAT
          : a == b                               ? a

@@ -202,7 +202,7 @@ static sct_status parse(const char *file, json_t **out, sct_error *err) {
     const bool store = sct_has_prefix(sct_str_c(&text), "SQLite format 3");
     return sct_fail(err, SCT_EDATA, "%s: error: it %s; nothing was imported", file,
                     store ? "is a database, not an export of one: `sectile merge` joins stores"
-                          : "has a zero byte, so it is no JSON");
+                          : "has a zero byte: malformed JSON");
   }
   *out = json_loadb(sct_str_c(&text), text.len, JSON_REJECT_DUPLICATES, &why);
   if (*out == NULL && text.len > 0) {

@@ -214,6 +214,7 @@ sct_status sct_tune_queue_begin(tune_session *s, sct_error *err) {
   for (int u = 0; u < q->n_units && !s->searching; u++) {
     SCT_TRY(sct_tune_want(s, q->item[u], err));
   }
+  sct_tune_progress(&s->flow, "compile", 0, q->n_units, NULL);
   return take_all_compiled(s, err); /* what the cache has, whenever the session ends */
 }
 

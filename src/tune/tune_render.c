@@ -207,6 +207,10 @@ sct_status sct_tune_render(sct_generated *out, sct_tune_candidates *cands, sct_s
     if (g->rendered && events && events->progress) {
       events->progress(events->ctx, "generate", (int64_t)++n_done, (int64_t)order->n, NULL);
     }
+    if (status == SCT_OK && events && events->stop && events->stop(events->ctx)) {
+      status = sct_fail(err, SCT_EINTERRUPTED,
+                        "interrupted while candidates were generated; none was evaluated");
+    }
   }
   for (size_t k = 0; status == SCT_OK && k < n; k++) {
     status = sct_script_child_finish(list[k].child, err);

@@ -114,7 +114,10 @@ static sct_status verdict(const tune_session *s, sct_error *err) {
     }
   }
   if (s->flow.stopped) {
-    return sct_fail(err, SCT_EINTERRUPTED, "interrupted; what was measured is stored");
+    return sct_fail(err, SCT_EINTERRUPTED,
+                    measured_anything(&s->table)
+                        ? "interrupted; results so far are stored, the same command continues"
+                        : "interrupted before any candidate was evaluated");
   }
   if (s->flow.out_of_time) {
     return sct_fail(err, SCT_ESTOPPED, "%s: the time budget ended before every candidate was %s",

@@ -30,12 +30,12 @@ static void say_limit(sct_str *out, const tune_table *t, const sct_tune_size *si
     return;
   }
   if (limit) {
-    sct_str_printf(out, "By the model it waits for %s most; ", limit);
+    sct_str_printf(out, "Limited by %s, says the model; ", limit);
   }
   sct_str_printf(out, "%s %s %.0f GB/s of useful bytes", limit ? "it" : "It",
                  timed ? "moves" : "is predicted to move", bytes / ns);
   if (copy > 0.0) {
-    sct_str_printf(out, ", %.0f %% of what a copy reaches", 100.0 * bytes / ns * 1e9 / copy);
+    sct_str_printf(out, ", %.0f %% of a copy's rate", 100.0 * bytes / ns * 1e9 / copy);
   }
   sct_str_append(out, !timed && row->incredible
                           ? ": more than memory can do, so the prediction is wrong.\n"
@@ -66,8 +66,8 @@ static void say_slower(sct_str *out, const sct_tune_row *winner, const sct_tune_
 static void say_naive(sct_str *out, const sct_tune_size *size, const sct_tune_row *winner) {
   const sct_tune_row *naive = best_naive(size);
   if (winner->naive) {
-    sct_str_printf(out, "It is the naive variant: nothing that was tried is faster%s.\n",
-                   size->converted ? ", conversions counted" : "");
+    sct_str_printf(out, "This is the naive variant: no other candidate is faster%s.\n",
+                   size->converted ? ", conversions included" : "");
     return;
   }
   if (!naive || !naive->counted || !winner->counted || sct_row_sectors(&winner->outcome) <= 0.0) {
@@ -79,15 +79,15 @@ static void say_naive(sct_str *out, const sct_tune_size *size, const sct_tune_ro
   if (times < 1.02) {
     sct_str_append(out, "no more sectors than the winner");
   } else if (loads > 0.0) {
-    sct_str_printf(out, "%.1f sectors a request of loads", loads);
+    sct_str_printf(out, "%.1f sectors per load request", loads);
     if (stores > 0.0) {
-      sct_str_printf(out, " and %.1f of stores", stores);
+      sct_str_printf(out, " and %.1f per store request", stores);
     }
   } else {
-    sct_str_printf(out, "%.1f sectors a request of stores", stores);
+    sct_str_printf(out, "%.1f sectors per store request", stores);
   }
   if (times >= 1.02) {
-    sct_str_printf(out, ", in all %.2f times the winner's,", times);
+    sct_str_printf(out, ", %.2f times the winner's in total,", times);
   }
   say_slower(out, winner, naive);
   sct_str_append(out, ".\n");
@@ -125,7 +125,7 @@ static void say_math(sct_str *out, const tune_table *t, const sct_tune_size *siz
     sct_str_printf(out, "Fast arithmetic %s %s, exact arithmetic at best %s.\n", how, a, b);
   } else {
     sct_str_printf(out, "Fast arithmetic gains nothing: it %s %s%s.\n", how, a,
-                   winner == fast ? ", as exact does" : "");
+                   winner == fast ? ", like exact arithmetic" : "");
   }
 }
 
@@ -218,8 +218,8 @@ static const char *best_lines(const tune_table *t, sct_tune_size *size) {
 static const char *decided_sentence(const sct_choice *choice, sct_arena *arena) {
   SCT_SCOPED(sct_str) text = {0};
   if (choice->rules != 0) {
+    sct_str_append(&text, "picked by ");
     sct_choice_rules(&text, choice);
-    sct_str_append(&text, " decided");
     if (choice->n_close < choice->n_tied) {
       sct_str_printf(&text, " among the %d fastest", choice->n_close);
     }

@@ -1,9 +1,9 @@
-// The address of shared memory as instructions take it.
+// The shared memory address as instructions expect it.
 __device__ __forceinline__ unsigned int smem_address(const void *p) {
   return (unsigned int)__cvta_generic_to_shared(p);
 }
 
-// kBytes (4, 8 or 16) from global to shared memory, asynchronously (sm_80).
+// Asynchronous copy of kBytes (4, 8 or 16) from global to shared memory (sm_80).
 template <int kBytes> __device__ __forceinline__ void async_copy(void *to, const void *from) {
   if (kBytes == 16)
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
@@ -13,8 +13,8 @@ template <int kBytes> __device__ __forceinline__ void async_copy(void *to, const
                  ::"r"(smem_address(to)), "l"(from), "n"(kBytes) : "memory");
 }
 
-// The first `bytes` of kBytes (4 or 16) from global to shared memory, asynchronously; zeros
-// for the others.
+// Asynchronous copy of the first `bytes` of kBytes (4 or 16) from global to shared memory; the
+// others become zero.
 template <int kBytes = 16>
 __device__ __forceinline__ void async_copy_some(void *to, const void *from, int bytes) {
   if (kBytes == 16)
@@ -43,7 +43,7 @@ __device__ __forceinline__ void async_commit() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-// Waits until all but the last kGroups groups of this thread have arrived.
+// Waits until all but the last kGroups groups of this thread have completed.
 template <int kGroups> __device__ __forceinline__ void async_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kGroups) : "memory");
 }

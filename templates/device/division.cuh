@@ -1,4 +1,4 @@
-// Rounds down, where CUDA's division rounds towards 0.
+// Division that rounds down; CUDA's rounds towards 0.
 __device__ __forceinline__ long long sct_floor_div(long long a, long long b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
@@ -8,24 +8,24 @@ __device__ __forceinline__ long long sct_floor_mod(long long a, long long b) {
   return a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : 0);
 }
 
-// A divisor that stays the same, so that quotients need a multiplication.
+// An invariant divisor: quotients take a multiplication.
 struct divisor {
   unsigned int by, factor; // floor((2^32 - 1) / by)
 };
 
-// The divisor `by`, which is not 0.
+// Prepares the divisor `by`, which is not 0.
 __device__ __forceinline__ divisor divide_by(unsigned int by) {
   return {by, 0xffffffffu / by};
 }
 
-// Takes n apart: returns n / d and leaves n % d in `rest`. The estimate is one too small at most.
+// Returns n / d and sets `rest` to n % d. The estimate is at most one too small.
 __device__ __forceinline__ unsigned int split(unsigned int n, divisor d, unsigned int &rest) {
   const unsigned int low = __umulhi(n, d.factor), left = n - low * d.by;
   rest = left < d.by ? left : left - d.by;
   return left < d.by ? low : low + 1;
 }
 
-// Takes a larger n apart, which is not negative: n becomes n / d, and n % d is returned.
+// For a larger n, not negative: replaces n by n / d and returns n % d.
 __device__ __forceinline__ unsigned int take_rest(long long &n, divisor d) {
   unsigned int rest;
   if ((unsigned long long)n >> 32 == 0) {
@@ -38,7 +38,7 @@ __device__ __forceinline__ unsigned int take_rest(long long &n, divisor d) {
   return rest;
 }
 
-// How many tiles of so many elements n are, which is not negative: by a shift, if that will do.
+// Number of tiles of this many elements in n, not negative; by a shift if possible.
 template <int kTile> __device__ __forceinline__ unsigned int ceil_div(long long n) {
   int shift = 0;
   while (1 << shift < kTile) shift++;

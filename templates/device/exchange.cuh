@@ -1,4 +1,4 @@
-// Two rows of halves become columns: columns[x] has element x of both rows.
+// Transposes two rows of halves: columns[x] has element x of both rows.
 template <int kWords>
 __device__ __forceinline__ void turn_halves(const unsigned int (&rows)[2][kWords],
                                             unsigned int (&columns)[2 * kWords]) {
@@ -9,7 +9,7 @@ __device__ __forceinline__ void turn_halves(const unsigned int (&rows)[2][kWords
   }
 }
 
-// The way back: columns of halves become two rows.
+// Transposes columns of halves back: two rows.
 template <int kWords>
 __device__ __forceinline__ void turn_halves_back(const unsigned int (&columns)[2 * kWords],
                                                  unsigned int (&rows)[2][kWords]) {
@@ -20,7 +20,7 @@ __device__ __forceinline__ void turn_halves_back(const unsigned int (&columns)[2
   }
 }
 
-// Four rows of bytes become columns: columns[x] has element x of all rows.
+// Transposes four rows of bytes: columns[x] has element x of all rows.
 template <int kWords>
 __device__ __forceinline__ void turn_bytes(const unsigned int (&rows)[4][kWords],
                                            unsigned int (&columns)[4 * kWords]) {

@@ -1,4 +1,4 @@
-// Leaves the larger of v and the float in memory there, in memory of any kind; NaN brings nothing.
+// Atomic maximum of a float in any memory; NaN is ignored.
 // Without a sign, floats are in the order of their bits as integers. With one they are below, and
 // in the reverse order.
 __device__ __forceinline__ void atomic_max(float *to, float v) {
@@ -16,7 +16,7 @@ __device__ __forceinline__ void atomic_max(double *to, double v) {
     atomicMin(reinterpret_cast<unsigned long long *>(to), (unsigned long long)bits);
 }
 
-// The same of the smaller.
+// Atomic minimum.
 __device__ __forceinline__ void atomic_min(float *to, float v) {
   const int bits = __float_as_int(v);
   if (bits >= 0 && v == v)

@@ -1,4 +1,4 @@
-// The square root, to about a unit in the last place.
+// Square root, accurate to about one unit in the last place.
 __device__ __forceinline__ float sqrt_approx(float x) {
   float root;
   asm("sqrt.approx.f32 %0, %1;" : "=f"(root) : "f"(x));

@@ -1,4 +1,4 @@
-// The row that element k of all ragged rows is in: the last one that begins at k or before.
+// The row of element k: the last one that starts at or before k.
 template <typename offset>
 __device__ __forceinline__ long long row_of(const offset *__restrict__ offsets, long long n_rows,
                                             long long k) {

@@ -46,7 +46,7 @@ template <int kLanes, class T> __device__ __forceinline__ T combine_row(const T 
   return all[0];
 }
 
-// The least k so that 2^k is not below `count`, 1 to 2^31.
+// The smallest k with 2^k >= `count`, 1 to 2^31.
 __device__ __forceinline__ int log2_above(int count) {
   return 32 - __clz(count - 1);
 }
@@ -145,7 +145,7 @@ __device__ __forceinline__ T combine_block(const T &mine) {
   return parts[threadIdx.x % kLanes];
 }
 
-// A T that another block wrote, which is not in this SM's L1.
+// Loads a T that another block wrote, bypassing L1.
 template <class T> __device__ __forceinline__ T load_from_l2(const T *from) {
   T value;
 #pragma unroll
@@ -155,11 +155,11 @@ template <class T> __device__ __forceinline__ T load_from_l2(const T *from) {
   return value;
 }
 
-// Is this the last of `count` blocks to come here? What the others wrote before is seen then. The
-// counter is 0 before the first and after the last.
+// True in the last of `count` blocks to arrive, which then sees what the others wrote. The counter
+// is 0 before the first and after the last.
 __device__ __forceinline__ bool is_last_block(unsigned int *arrived, unsigned int count) {
   __shared__ bool is_last;
-  __threadfence(); // what this block wrote is seen before it counts as arrived
+  __threadfence(); // writes of this block are visible before it arrives
   __syncthreads();
   if (threadIdx.x == 0)
     is_last = atomicInc(arrived, count - 1) == count - 1;

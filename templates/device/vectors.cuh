@@ -12,14 +12,14 @@ struct alignas(vec_align<T>((int)sizeof(T) * kCount)) vec {
   __device__ __forceinline__ const T &operator[](int k) const { return element[k]; }
 };
 
-// Hides from the compiler what it knows of a T: what follows from it is computed anew, not kept.
+// Hides a value from the compiler, which then recomputes what depends on it instead of keeping it.
 template <class T> __device__ __forceinline__ void forget(T &value) {
 #pragma unroll
   for (int k = 0; k < sizeof(T) / 4; k++)
     asm volatile("" : "+r"(reinterpret_cast<unsigned int *>(&value)[k]));
 }
 
-// The elements of a vector, the last one first.
+// The elements of a vector in reverse order.
 template <class T, int kCount>
 __device__ __forceinline__ vec<T, kCount> reversed(const vec<T, kCount> &v) {
   vec<T, kCount> r;
@@ -29,7 +29,7 @@ __device__ __forceinline__ vec<T, kCount> reversed(const vec<T, kCount> &v) {
   return r;
 }
 
-// The first `count` elements of a vector whose others lie outside the array: those are zero.
+// Loads the first `count` elements of a vector; the others are outside the array and become zero.
 template <class T, int kCount>
 __device__ __forceinline__ vec<T, kCount> load_some(const T *from, long long count) {
   vec<T, kCount> v = {};
@@ -79,7 +79,7 @@ template <int kCount> __device__ __forceinline__ bool any_of(const bool (&flags)
   return any;
 }
 
-// The elements of a vector that are not kept as they are.
+// Stores the elements of a vector that are not kept.
 template <class T, int kCount>
 __device__ __forceinline__ void store_unless(T *to, const vec<T, kCount> &v,
                                              const bool (&kept)[kCount]) {

@@ -1,4 +1,4 @@
-// Adds to a half in global memory: what others add at the same time is not lost.
+// Atomically adds to a half in global memory.
 template <class T> __device__ __forceinline__ void add_f16(T *to, T v) {
   asm volatile("red.global.add.noftz.f16 [%0], %1;" ::"l"(__cvta_generic_to_global(to)), "h"(v.bits)
                : "memory");

@@ -1,4 +1,4 @@
-// The address of what lies `bytes` after `base`.
+// The address `bytes` after `base`.
 template <class T>
 __device__ __forceinline__ const T *at_byte(const void *base, long long bytes) {
   return reinterpret_cast<const T *>(static_cast<const char *>(base) + bytes);
@@ -7,7 +7,7 @@ template <class T> __device__ __forceinline__ T *at_byte(void *base, long long b
   return reinterpret_cast<T *>(static_cast<char *>(base) + bytes);
 }
 
-// The type of a word of kBytes, which one instruction loads or stores.
+// The type of a word of kBytes, loaded or stored by one instruction.
 template <int kBytes> struct word_of;
 template <> struct word_of<1> { using type = unsigned char; };
 template <> struct word_of<2> { using type = unsigned short; };
@@ -15,19 +15,19 @@ template <> struct word_of<4> { using type = unsigned int; };
 template <> struct word_of<8> { using type = uint2; };
 template <> struct word_of<16> { using type = uint4; };
 
-// The bytes of the words that a T is moved in: as its type's alignment promises.
+// The size of the words that a T is moved in, given by the alignment of its type.
 template <class T> __host__ __device__ constexpr int word_bytes() {
   return alignof(T) < 16 ? alignof(T) : 16;
 }
 
-// A policy of L2: lines that are moved by it leave it last.
+// L2 evict-last policy.
 __device__ __forceinline__ unsigned long long evict_last_policy() {
   unsigned long long policy;
   asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
   return policy;
 }
 
-// A word, by a policy of L2. Volatile: others are moved out of loops and of conditions.
+// Loads a word with an L2 policy. Volatile, else it is moved out of loops and conditions.
 __device__ __forceinline__ void load_word(unsigned char &w, size_t from,
                                           unsigned long long policy) {
   unsigned int wide;
@@ -51,7 +51,7 @@ __device__ __forceinline__ void load_word(uint4 &w, size_t from, unsigned long l
                : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(from), "l"(policy));
 }
 
-// A word, by a policy of L2.
+// Stores a word with an L2 policy.
 __device__ __forceinline__ void store_word(size_t to, unsigned char w, unsigned long long policy) {
   asm volatile("st.global.L2::cache_hint.u8 [%0], %1, %2;"
                ::"l"(to), "r"((unsigned int)w), "l"(policy));
@@ -71,7 +71,7 @@ __device__ __forceinline__ void store_word(size_t to, uint4 w, unsigned long lon
                ::"l"(to), "r"(w.x), "r"(w.y), "r"(w.z), "r"(w.w), "l"(policy));
 }
 
-// A T in whole words. __ldg, as plain words may be split into loads of what is used of them.
+// Loads a T in whole words. __ldg, because plain loads may be split into the used parts.
 template <class T, int kWord = word_bytes<T>()>
 __device__ __forceinline__ T load(const void *from) {
   using word = typename word_of<kWord>::type;
@@ -82,7 +82,7 @@ __device__ __forceinline__ T load(const void *from) {
   return value;
 }
 
-// A T in whole words that this kernel writes, too: __ldg is for what no thread writes.
+// Loads a T in whole words from an array that this kernel also writes, so without __ldg.
 template <class T, int kWord = word_bytes<T>()>
 __device__ __forceinline__ T load_coherent(const void *from) {
   using word = typename word_of<kWord>::type;
@@ -93,7 +93,7 @@ __device__ __forceinline__ T load_coherent(const void *from) {
   return value;
 }
 
-// A T in whole words, streaming: it is used once.
+// Loads a T in whole words, streaming: it is used once.
 template <class T, int kWord = word_bytes<T>()>
 __device__ __forceinline__ T load_streaming(const void *from) {
   using word = typename word_of<kWord>::type;
@@ -104,7 +104,7 @@ __device__ __forceinline__ T load_streaming(const void *from) {
   return value;
 }
 
-// A T in whole words, whose lines L2 gives up last.
+// Loads a T in whole words with the L2 evict-last policy.
 template <class T, int kWord = word_bytes<T>()>
 __device__ __forceinline__ T load_evict_last(const void *from) {
   using word = typename word_of<kWord>::type;
@@ -116,7 +116,7 @@ __device__ __forceinline__ T load_evict_last(const void *from) {
   return value;
 }
 
-// A T in whole words. __stwb, as assignments of words may be split into stores of their parts.
+// Stores a T in whole words. __stwb, because plain stores may be split into parts.
 template <int kWord = 0, class T>
 __device__ __forceinline__ void store(void *to, const T &value) {
   constexpr int kBytes = kWord > 0 ? kWord : word_bytes<T>();
@@ -126,7 +126,7 @@ __device__ __forceinline__ void store(void *to, const T &value) {
     __stwb(static_cast<word *>(to) + k, reinterpret_cast<const word *>(&value)[k]);
 }
 
-// A T in whole words, streaming: it is used once.
+// Stores a T in whole words, streaming: it is not read again here.
 template <int kWord = 0, class T>
 __device__ __forceinline__ void store_streaming(void *to, const T &value) {
   constexpr int kBytes = kWord > 0 ? kWord : word_bytes<T>();
@@ -136,7 +136,7 @@ __device__ __forceinline__ void store_streaming(void *to, const T &value) {
     __stcs(static_cast<word *>(to) + k, reinterpret_cast<const word *>(&value)[k]);
 }
 
-// A T in whole words, whose lines L2 gives up last.
+// Stores a T in whole words with the L2 evict-last policy.
 template <int kWord = 0, class T>
 __device__ __forceinline__ void store_evict_last(void *to, const T &value) {
   constexpr int kBytes = kWord > 0 ? kWord : word_bytes<T>();
@@ -147,7 +147,7 @@ __device__ __forceinline__ void store_evict_last(void *to, const T &value) {
                reinterpret_cast<const word *>(&value)[k], evict_last_policy());
 }
 
-// A T from shared memory, in words of kWord bytes.
+// Loads a T from shared memory, in words of kWord bytes.
 template <class T, int kWord = word_bytes<T>()>
 __device__ __forceinline__ T take(const void *from) {
   using word = typename word_of<kWord>::type;
@@ -158,7 +158,7 @@ __device__ __forceinline__ T take(const void *from) {
   return value;
 }
 
-// A T to shared memory, in words of kWord bytes.
+// Stores a T to shared memory, in words of kWord bytes.
 template <int kWord, class T> __device__ __forceinline__ void put(void *to, const T &value) {
   using word = typename word_of<kWord>::type;
 #pragma unroll
@@ -166,11 +166,11 @@ template <int kWord, class T> __device__ __forceinline__ void put(void *to, cons
     static_cast<word *>(to)[k] = reinterpret_cast<const word *>(&value)[k];
 }
 
-// Where byte `at` of a tile is kept: words of 16 bytes are permuted within 128 bytes by the number
-// of those, so that lanes an even number of words apart meet different banks.
+// Swizzled position of byte `at` of a tile: 16-byte words are permuted within each 128 bytes, so
+// that lanes an even number of words apart use different banks.
 __device__ __forceinline__ int swizzled(int at) { return at ^ at / 128 % 8 * 16; }
 
-// A T that begins at byte `at` of a swizzled tile.
+// Loads a T at byte `at` of a swizzled tile.
 template <class T> __device__ __forceinline__ T take_swizzled(const unsigned char *tile, int at) {
   T value;
 #pragma unroll
@@ -179,7 +179,7 @@ template <class T> __device__ __forceinline__ T take_swizzled(const unsigned cha
   return value;
 }
 
-// A T that begins at byte `at` of a swizzled tile.
+// Stores a T at byte `at` of a swizzled tile.
 template <class T>
 __device__ __forceinline__ void put_swizzled(unsigned char *tile, int at, const T &value) {
 #pragma unroll

@@ -1,11 +1,11 @@
--- A spec: what one element computes, and how the arrays lie in memory. Sectile finds the way.
+-- A spec describes the computation for one element and the memory layout of the arrays.
 --
---   sectile check my_kernel                  is it right?
---   sectile tune my_kernel --budget 60s      try candidates, keep the winners
+--   sectile check my_kernel                  check it
+--   sectile tune my_kernel --budget 60s      find the fastest kernels
 --   sectile emit my_kernel.lua -o my_kernel.h    write the header
 --
--- This one transposes a matrix. Written as it stands, one of its two arrays is read or written
--- along columns, and a warp moves 32 sectors of memory where 4 would do.
+-- This one transposes a matrix. A naive kernel accesses one of the two arrays along columns, and
+-- touches 32 sectors per request where 4 suffice.
 local s = require "sectile"
 
 return s.kernel {
@@ -16,13 +16,13 @@ return s.kernel {
   -- s.record { { "x", "f32" }, { "y", "f32" } }.
   inputs  = { s.array("a", "f32") },
 
-  -- `dims` says in which order its dimensions lie. s.row_major is one layout; others are s.aos,
+  -- `dims` is the order of its dimensions in memory. s.row_major is one layout; others are s.aos,
   -- s.soa, s.aosoa { lanes = 32 }, s.pitched, and your own: s.layout "my_layout.lua".
   outputs = { s.array("b", "f32", s.row_major, { dims = { "col", "row" } }) },
 
-  -- CUDA, for one element: arrays go by their names, dimensions by theirs.
+  -- CUDA code for one element; arrays and dimensions are referred to by name.
   body    = "b = a;",
 
-  -- What it is tuned for. The header serves all sizes, and chooses among the kernels it has.
+  -- The sizes to tune for. The header supports all sizes.
   sizes   = { { row = 4096, col = 4096 } },
 }

@@ -81,9 +81,9 @@ static void check_names_what_no_candidate_mends(void **state) {
   }
   fx_run(&r, "check", "aos.lua");
   fx_expect(&r, 0,
-            "  issue 1     unused bytes: p: neighbours lie 32 bytes apart, of which 4 are\n"
-            "              used: 33.6 MB are moved where 4.19 would do\n"
-            "              try: lay out together",
+            "  issue 1     unused bytes: p: elements are 32 bytes apart, of which 4 are used:\n"
+            "              33.6 MB are moved where 4.19 would do\n"
+            "              try: group fields",
             NULL);
   fx_expect(&r, 0, "              gain: up to 87.5 % of the sectors\n", NULL);
   fx_free(&r);
@@ -96,16 +96,14 @@ static void tune_ends_with_why(void **state) {
   fx_run(&r, "tune", "aos.lua", "--store", "a.db", "-d", "virtual:h200", "--max-candidates", "5",
          "-q");
   fx_expect(&r, 0, "\n  why         ", NULL);
-  fx_expect(&r, 0,
-            "\n              By the model it waits for DRAM bytes most; it is predicted to move",
+  fx_expect(&r, 0, "\n              Limited by DRAM bytes, says the model; it is predicted to move",
             NULL);
-  fx_expect(&r, 0, "It is the naive variant: nothing that was tried is faster.\n", NULL);
-  fx_expect(&r, 0, "  issue 1     unused bytes: p: neighbours lie 32 bytes apart", NULL);
-  fx_expect(&r, 0, " tied for the best: ", NULL);
-  fx_expect(&r, 0, " decided\n", NULL);
+  fx_expect(&r, 0, "This is the naive variant: no other candidate is faster.\n", NULL);
+  fx_expect(&r, 0, "  issue 1     unused bytes: p: elements are 32 bytes apart", NULL);
+  fx_expect(&r, 0, " tie for the best, picked by ", NULL);
   fx_run(&r, "tune", FX_SPECS "add_const_double3.lua", "--store", "a.db", "-d", "virtual:h200",
          "--max-candidates", "5", "-q");
-  fx_expect(&r, 0, "The naive variant touches 24.0 sectors a request of loads and 24.0\n", NULL);
+  fx_expect(&r, 0, "The naive variant touches 24.0 sectors per load request and 24.0\n", NULL);
   fx_expect(&r, 0, "3.00 times the winner's", NULL);
   assert_null(strstr(sct_str_c(&r.out), "issue 1"));
   fx_run(&r, "tune", FX_SPECS "stride8.lua", "--store", "a.db", "-d", "virtual:h200",
@@ -154,7 +152,7 @@ static void an_outsiders_label_is_explained_too(void **state) {
                    SCT_OK);
   fx_replace(&text, "name = \"windows\"", "name = \"mine\"");
   fx_replace(&text, "cuda.new(k, \"windows\"", "cuda.new(k, \"mine\"");
-  fx_replace(&text, "key = \"threads=\", doc = \"threads a block\"",
+  fx_replace(&text, "key = \"threads=\", doc = \"threads per block\"",
              "key = \"th=\", doc = \"what an outsider says of it\"");
   assert_int_equal(mkdir(fx_path("own"), 0700), 0);
   fx_write("own/mine.lua", sct_str_c(&text));
@@ -178,9 +176,9 @@ static void a_label_is_explained_by_its_strategy(void **state) {
   fx_expect(&r, 0, "map threads=256 items=2 vec=4 evict=none\n  map         A flat launch over",
             NULL);
   fx_expect(&r, 0, "  here        Each thread moves 2 vectors of 4 neighbouring elements.\n", NULL);
-  fx_expect(&r, 0, "  items=2     vectors a thread, all loads in flight (others: 1 4 8)\n", NULL);
+  fx_expect(&r, 0, "  items=2     vectors per thread, all loads in flight (others: 1 4 8)\n", NULL);
   fx_run(&r, "explain", FX_SPECS "add_const_double3.lua");
-  fx_expect(&r, 0, "direct threads=256\n  direct      One thread an element, ", NULL);
+  fx_expect(&r, 0, "direct threads=256\n  direct      The naive kernel: one thread per ", NULL);
   fx_run(&r, "explain", FX_SPECS "add_const_double3.lua",
          "map threads=256 items=2 vec=4 evict=nine");
   fx_expect(&r, 2, NULL, "did you mean 'map threads=256 items=2 vec=4 evict=none'?");

@@ -16,23 +16,30 @@
 
 /* ---- help ---- */
 
-/* Further lines of an option's text stand below the first. */
-static void text_of_option(sct_str *out, const char *doc) {
+/* Lines are broken where the terminal ends: every run of blanks becomes one. */
+static const char *words_of(sct_str *out, const char *text) {
   sct_str_clear(out);
-  for (const char *line = doc; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
-    sct_str_printf(out, "%s%.*s", line == doc ? "" : "\n                        ",
-                   (int)strcspn(line, "\n"), line);
+  for (const char *at = text; *at; at++) {
+    const bool blank = *at == ' ' || *at == '\n';
+    if (!blank || (out->len > 0 && out->data[out->len - 1] != ' ')) {
+      sct_str_append_n(out, blank ? " " : at, 1);
+    }
   }
+  return sct_str_c(out);
+}
+
+static bool has_words(const fx_result *r, const char *text) {
+  SCT_SCOPED(sct_str) all = {0}, part = {0};
+  return strstr(words_of(&all, sct_str_c(&r->out)), words_of(&part, text)) != NULL;
 }
 
 static void every_command_has_its_help(void **state) {
   (void)state;
   fx_result r = {0};
-  sct_str text = {0};
   fx_run(&r, "--help");
   fx_expect(&r, 0, "Usage: sectile COMMAND [options]", NULL);
   for (int k = 0; k < cli_n_commands; k++) {
-    fx_expect(&r, 0, cli_commands[k].doc, NULL);
+    assert_true(has_words(&r, cli_commands[k].doc));
   }
   for (int k = 0; k < cli_n_commands; k++) {
     const cli_command *command = &cli_commands[k];
@@ -41,18 +48,17 @@ static void every_command_has_its_help(void **state) {
     assert_true(sct_has_prefix(command->example, command->name));
     fx_run(&r, command->name, "--help");
     fx_expect(&r, 0, example, NULL);
-    fx_expect(&r, 0, command->details, NULL);
+    assert_true(has_words(&r, command->details));
     for (int id = 0; id < CLI_N_OPTIONS; id++) {
       const bool takes = ((CLI_GLOBAL | command->options) & CLI_BIT_OF(id)) != 0;
-      char option[64];
-      snprintf(option, sizeof option, "--%s", cli_options[id].name);
-      text_of_option(&text, cli_options[id].doc);
-      assert_int_equal(strstr(sct_str_c(&r.out), sct_str_c(&text)) != NULL, takes);
-      fx_expect(&r, 0, takes ? option : NULL, NULL);
+      const cli_option *o = &cli_options[id];
+      char option[256];
+      snprintf(option, sizeof option, "--%s %s%s%s", o->name, o->arg ? o->arg : "",
+               o->arg ? " " : "", o->doc);
+      assert_int_equal(has_words(&r, option), takes);
     }
     assert_int_equal(r.err.len, 0);
   }
-  sct_str_free(&text);
   fx_free(&r);
 }
 
@@ -340,8 +346,8 @@ static void devices_are_listed_without_a_gpu(void **state) {
   fx_expect(&r, 0, "virtual:h200", NULL);
   fx_expect(&r, 0, "NVIDIA H200", NULL);
   fx_expect(&r, 0, "not timed", NULL);
-  fx_expect(&r, 0, "described only: this toolkit cannot compile for it", NULL);
-  fx_expect(&r, 0, "not held against measurements", NULL);
+  fx_expect(&r, 0, "described only: this toolkit cannot compile for the device", NULL);
+  fx_expect(&r, 0, "not validated: predictions were not compared with measurements", NULL);
   fx_run(&r, "devices", "--json");
   fx_expect(&r, 0, NULL, NULL);
   json_t *doc = fx_json(&r);

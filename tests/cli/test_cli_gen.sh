@@ -93,5 +93,5 @@ cp -r "$root/templates" "$root/tuning" .
 for template in templates/*.cu; do
   echo '// another' >>"$template"
 done
-expect 8 'is not made as it was when it won' winner copy.lua --size i=5000000 --assets .
+expect 8 'differs from the stored winner' winner copy.lua --size i=5000000 --assets .
 finish

@@ -13,10 +13,11 @@ fi
 expect 0 '---@field reduce?' "$SCT_RELEASED" generate lua
 expect 0 '---@field aosoa sectile.Layout' "$SCT_RELEASED" generate lua
 expect 0 '' lua5.4 <("$SCT_RELEASED" generate lua)
-expect 0 "'gen:the CUDA source of a candidate'" "$SCT_RELEASED" generate zsh
+expect 0 "'gen:print the CUDA source of a candidate'" "$SCT_RELEASED" generate zsh
 ! command -v zsh >/dev/null || expect 0 '' zsh -n <("$SCT_RELEASED" generate zsh)
-expect 0 "-n '__fish_seen_subcommand_from tune' -l budget -x -d 'stop" "$SCT_RELEASED" generate fish
-expect 0 "complete -c sectile -l store -rF -d 'results are kept here" "$SCT_RELEASED" generate fish
+expect 0 "-n '__fish_seen_subcommand_from tune' -l budget -x -d 'time limit" \
+  "$SCT_RELEASED" generate fish
+expect 0 "complete -c sectile -l store -rF -d 'database of results" "$SCT_RELEASED" generate fish
 expect 0 'complete -c sectile -n __fish_use_subcommand -f -a tune -d' "$SCT_RELEASED" generate fish
 ! command -v fish >/dev/null || expect 0 '' fish -n <("$SCT_RELEASED" generate fish)
 

@@ -151,7 +151,7 @@ static void lists_that_make_no_sense(void **state) {
   fx_result r = {0};
   fx_fake("devices=2");
   fx_run(&r, TUNE, "-d", "cuda:0,cuda:0");
-  fx_expect(&r, 2, NULL, "--device: 'cuda:0' stands there twice");
+  fx_expect(&r, 2, NULL, "--device: 'cuda:0' is given twice");
   fx_run(&r, TUNE, "-d", "cuda:0,");
   fx_expect(&r, 2, NULL, "expected ids with commas between them, as in cuda:0,cuda:1");
   fx_run(&r, TUNE, "-d", "cuda:0,cudo:1");

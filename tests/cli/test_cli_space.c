@@ -58,9 +58,9 @@ static void space_explains_itself_in_text(void **state) {
   fx_result r = {0};
   fx_run(&r, "space", FX_SPECS "transpose_f32.lua");
   fx_expect(&r, 0, "transpose_f32 for virtual:h200 (NVIDIA H200): ", NULL);
-  fx_expect(&r, 0, "does not apply; it needs: ", NULL);
-  fx_expect(&r, 0, "went because", NULL);
-  fx_expect(&r, 0, "threads a block", NULL); /* what an axis is for */
+  fx_expect(&r, 0, "does not apply; requires: ", NULL);
+  fx_expect(&r, 0, "pruned because", NULL);
+  fx_expect(&r, 0, "threads per block", NULL); /* what an axis is for */
   assert_int_equal(r.err.len, 0);
   fx_free(&r);
 }

@@ -168,7 +168,7 @@ static void mistakes_name_the_nearest_legal_thing(void **state) {
        "could be any of --store, --select, --search, --shard, --seed, --strategies"},
       {{"devices", "-x"}, "no option '-x'"},
       {{"devices", "--json=1"}, "'--json' takes no value"},
-      {{"tune", "x", "--budget"}, "'--budget' needs a value: stop measuring"},
+      {{"tune", "x", "--budget"}, "'--budget' needs a value: time limit"},
       {{"emit", "x", "-o"}, "'--out' needs a value"},
       {{"tune", "x", "--select", "ani"}, "did you mean 'any'?"},
       {{"tune", "x", "--search", "modell"}, "did you mean 'model'?"},

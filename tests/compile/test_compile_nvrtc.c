@@ -45,7 +45,7 @@ static void test_file_that_is_no_library(void **state) {
   assert_true(fd >= 0);
   assert_int_equal(write(fd, "not a library", 13), 13);
   assert_int_equal(close(fd), 0);
-  const char *const words[] = {path, "cannot be loaded: "};
+  const char *const words[] = {"no NVRTC: unset SECTILE_NVRTC, or ", path, "cannot be loaded: "};
   assert_int_equal(setenv("SECTILE_NVRTC", path, 1), 0);
   expect_refusal(&opts, SCT_ENVRTC, words, SCT_COUNT(words));
   assert_int_equal(unlink(path), 0);

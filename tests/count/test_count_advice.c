@@ -128,18 +128,19 @@ static void test_words(void **state) {
   static const struct {
     const char *name, *id, *evidence, *advice;
   } wanted[] = {
-      {"quads", "vector", "takes all of its 16 bytes one after the other", "one vector"},
-      {"pixels", "strided", "loads of 1 bytes a thread, stride 3 bytes", "one flat array"},
-      {"looked", "irregular", "where a loaded value says, in no order", "sort the work"},
-      {"vector_columns", "conflicts", "16 bytes a thread of shared memory", "one vector of that"},
+      {"quads", "vector", "accesses its 16 bytes piecewise", "one aligned vector"},
+      {"pixels", "strided", "loads of 1 bytes per thread, stride 3 bytes", "one flat array"},
+      {"looked", "irregular", "at loaded indices, unordered", "sort the work"},
+      {"vector_columns", "conflicts", "of shared memory, 16 bytes per thread",
+       "one vector of that"},
       {"columns", "conflicts", "32.0-way", "one word"},
-      {"bins", "shared atomics", "take turns", "bins of their own"},
+      {"bins", "shared atomics", "are serialised", "private bins"},
       {"own_table", "local memory", "indexed by values that are loaded", "shared memory"},
       {"loop_table", "local memory", "indexed by variables", "unroll the loops"},
       {"halves", "compare and swap", "100 % of the atomics are of 16-bit floats", "__half2"},
       {"uneven", "imbalance", "12 blocks for 8 SMs: some have 2, others 1", "multiple"},
       {"thin", "small grid", "8 blocks of 64 threads fill 2 of the 48 warps", "several small"},
-      {"broken_rows", "unaligned", "begin between sectors", "pitch"},
+      {"broken_rows", "unaligned", "not aligned to 32-byte sectors", "pitch"},
   };
   static const char *const absent[][2] = {
       {"in_order", "irregular"}, {"vectors", "vector"},         {"broken_rows", "strided"},

@@ -384,8 +384,8 @@ static void test_what_a_person_reads(void **state) {
             "      point v = a[i];\n  and 1 more; --top 2 shows them\n",
             NULL);
   fx_expect(&r, 5,
-            "  issue 1     strided, k.cu:6: stores of 8 bytes a thread, stride 24 bytes: 24.0\n"
-            "              sectors a request where 8.0 would do\n"
+            "  issue 1     strided, k.cu:6: stores of 8 bytes per thread, stride 24 bytes:\n"
+            "              24.0 sectors per request where 8.0 would do\n"
             "              try: let neighbouring",
             NULL);
   fx_expect(&r, 5, " us, 33.3 % of the sectors\n  issue 2     strided, k.cu:4: loads", NULL);
@@ -559,13 +559,13 @@ static void test_a_spec(void **state) {
   fx_expect(&r, 0, "direct threads=256 at ", NULL);
   fx_expect(&r, 0, "counts are those of 64 of the blocks, spread over the grid\n", NULL);
   fx_expect(&r, 0, "what is said of the whole launch is from a sample", NULL);
-  fx_expect(&r, 0, "24.0 sectors a request where 8.0 would do", NULL);
+  fx_expect(&r, 0, "24.0 sectors per request where 8.0 would do", NULL);
   fx_expect(&r, 0, "limit: memory (L2 sectors)\n  roofline    ~3.15 Mflop of f64, 50.3 MB", NULL);
   fx_expect(&r, 0, "strided, source:", NULL);
   fx_run(&r, "profile", FX_SPECS "transpose_own.lua", "-q", "--pick",
          "own_transpose PAD=0 ROWS=8 TILE=32", "--size", "row=4096 col=4096");
   fx_expect(&r, 0, "  launch      grid (128, 128, 1), block (32, 8, 1)", NULL);
-  fx_expect(&r, 0, "conflicts, transpose_own.cu:18: loads of shared memory meet in", NULL);
+  fx_expect(&r, 0, "conflicts, transpose_own.cu:18: loads of shared memory conflict in", NULL);
   fx_run(&r, "profile", FX_SPECS "transpose_own.lua", "--size", "row=4096 col=4097");
   fx_expect(&r, 2, NULL,
             "the spec has no size 'row=4096 col=4097'; did you mean 'row=4096 col=4096'?");

@@ -9,7 +9,8 @@
 --   ```console        lines `$ COMMAND` run in a shell; below them stands their standard output,
 --                     and of a command that fails its errors too. A line `...` stands for any
 --                     lines, `...` in a line for any text.
---   ```console about  numbers and spaces may differ, and rows of tables (lines with ` | `)
+--   ```console about  numbers may be a tenth more or less (they follow from the compiler), and
+--                     spaces may differ
 --   ```console fails  the last command fails; else every one ends with 0, or 7 (budget spent)
 --   ```console nvcc   left out where there is no nvcc; `console gpu`: where there is no GPU
 --   ```sh in-ci       scripts that .ci/run starts, which are not run here
@@ -65,18 +66,29 @@ end
 
 -- ---- comparing ----
 
--- Does `line` match `wanted`, in which `...` stands for any text? `about`: numbers, spaces and the
--- cells of tables may differ.
+local NUMBER = "%d+%.?%d*"
+local SLACK = 0.1 -- of a number, where the page says `about`
+
+-- Does `line` match `wanted`, in which `...` stands for any text? `about`: numbers and spaces may
+-- differ a little.
 local function matches(wanted, line, about)
-  if about and wanted:find(" | ", 1, true) and line:find(" | ", 1, true) then
-    return true
-  end
+  local numbers = {}
   if about then
-    wanted = wanted:gsub("%d[%d.]*", "\1"):gsub("%s+", "\2")
+    wanted = wanted:gsub(NUMBER, function(number)
+      numbers[#numbers + 1] = tonumber(number)
+      return "\1"
+    end):gsub("%s+", "\2")
   end
   local pattern = wanted:gsub("%p", "%%%0"):gsub("%%%.%%%.%%%.", ".*")
-    :gsub("\1", "%%d[%%d.]*"):gsub("\2", "%%s+")
-  return line:match("^" .. pattern .. "$") ~= nil
+    :gsub("\1", "(" .. NUMBER:gsub("%%", "%%%%") .. ")"):gsub("\2", "%%s+")
+  local found = { line:match("^" .. pattern .. "$") }
+  for k, number in ipairs(numbers) do
+    local there = tonumber(found[k])
+    if not there or math.abs(there - number) > SLACK * math.max(there, number) then
+      return false
+    end
+  end
+  return found[1] ~= nil
 end
 
 -- Do the printed lines from `at` on match the wanted ones from `w` on? A line `...` takes any.

@@ -11,6 +11,7 @@ follow() {
   [ -z "${2:-}" ] || cp "$root/$2"/* "$scratch/empty"
   cd "$scratch/empty" || exit 1
   expect 0 ' 0 failed' env PATH="$scratch/bin:$PATH:/usr/local/cuda/bin" \
+    COLUMNS="${columns-100}" \
     XDG_DATA_HOME="$scratch/data" XDG_CACHE_HOME="${SCT_TEST_CACHE:-$scratch/cache}" \
     lua5.4 "$root/tests/docs/follow.lua" "$root/$1"
 }

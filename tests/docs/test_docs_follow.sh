@@ -33,8 +33,8 @@ e...d
 ```
 
 ```console about
-$ echo '7 of  10: 3.5 | x'
-70 of 1: 4 | other cells
+$ echo '7 of  10: 3.5 | 1024'
+7.3 of 10: 3.4 | 1000
 ```
 
 ```console fails
@@ -67,6 +67,7 @@ page 1 'page.md:2: echo a' <<<$'```console\n$ echo a\nb\n```'
 page 1 'expected' <<<$'```console\n$ seq 3\n1\n2\n```'
 page 1 'exit code 3' <<<$'```console\n$ exit 3\n```'
 page 1 'succeeds, and should fail' <<<$'```console fails\n$ true\n```'
+page 1 'expected' <<<$'```console about\n$ echo "4 | 100"\n4 | 115\n```'
 page 1 'words' <<<$'```console about\n$ echo 12 words\n12 other words\n```'
 page 1 'do not stand in some/file.lua' <<<$'```lua in some/file.lua\nreturn 3\n```'
 page 1 'nothing follows this block' <<<$'```lua\nreturn 3\n```'

@@ -2,6 +2,7 @@
 # docs/gallery.md shows what the program prints, pictures that are true, and the figures that it is
 # about. SECTILE_UPDATE_GOLDEN=1 writes what is printed and drawn into the page.
 . "$(dirname "$0")/follow.sh"
+columns= # rows are looked for below
 follow docs/gallery.md examples/gallery
 
 # figure HEADING LINE...: these lines stand below the heading, in this order.
@@ -23,11 +24,11 @@ figure 'Records' '24 sectors where 8 would do' \
   '  loads      98304  2359296  24.0    8.0    1572864    3.00  33.3 %' \
   '  stores     98304  2359296  24.0    8.0    1572864    3.00  33.3 %' \
   'double3.cu:16  global loads       8     98304  2359296  24.0    8.0    1572864' \
-  'issue 1     strided, double3.cu:20: stores of 8 bytes' 'the records as one flat array of words' \
+  'issue 1     strided, double3.cu:20: stores of 8 bytes' 'as one flat array of' \
   '  loads      98304   786432   8.0    8.0          0    1.00  100 %' \
   'global.loads.sectors           2359296    786432  -66.7 %' \
   'global.stores.sectors          2359296    786432  -66.7 %'
-figure 'Through an index' \
+figure 'Indexed accesses' \
   'float identity,6,313,1250,1250,313' 'float permuted,6,313,10000,1250,10000' \
   'double identity,6,313,2500,2500,625' 'double permuted,6,313,10000,2500,10000' \
   'float identity,6,313,1250,1250,1250' 'float permuted,6,313,10000,1250,10000' \
@@ -56,5 +57,5 @@ figure 'Divergence' '18.3 of 32 lanes active; 8448 of 8448' '32.0 of 32 lanes ac
 figure 'Batching' 'loads of an SM can have 8.19 kB' 'limit: memory (DRAM bytes)'
 figure 'Occupancy' '8 blocks an SM, 10.00 waves, occupancy 100 %' \
   '2 blocks an SM, 40.00 waves, occupancy 25 %' \
-  'issue 2     occupancy: 16 of 64 warps are resident, by shared memory'
+  'issue 2     occupancy: 16 of 64 warps are resident, limited by shared'
 finish

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# README.md does what it says.
+# README.md and the FAQ do what they say.
 . "$(dirname "$0")/follow.sh"
 follow README.md
+follow docs/faq.md
 finish

@@ -3,7 +3,7 @@ struct vec3 {
 };
 static_assert(sizeof(vec3) == 24 && alignof(vec3) == 8, "layout of vec3");
 
-// What is computed for one element.
+// Computes one element.
 __device__ __forceinline__ void compute(const vec3 &a, double k, vec3 &b) {
   b.x = a.x + k; b.y = a.y + k; b.z = a.z + k;
 }

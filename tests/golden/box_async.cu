@@ -3,7 +3,7 @@
 // templates/device/division.cuh: ceil_div
 // templates/device/words.cuh: word_of, word_bytes, evict_last_policy, store_word, store_evict_last
 
-// What is computed for one element.
+// Computes one element.
 __device__ __forceinline__ void compute(float a, float &b) {
   b = a;
 }

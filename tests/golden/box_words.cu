@@ -2,7 +2,7 @@
 // templates/device/vectors.cuh: vec_align, vec
 // templates/device/words.cuh: word_of, word_bytes, store
 
-// What is computed for one element.
+// Computes one element.
 __device__ __forceinline__ void compute(unsigned char a, unsigned char &b) {
   b = a;
 }

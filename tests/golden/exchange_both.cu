@@ -39,7 +39,7 @@ struct e4m3 {
   }
 };
 
-// What is computed for one element.
+// Computes one element.
 __device__ __forceinline__ void compute(bf16 x, float scale, e4m3 &q, e4m3 &qt) {
   q = fminf(fmaxf(scale * x, -448.0f), 448.0f); qt = q;
 }

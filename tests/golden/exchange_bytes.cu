@@ -3,7 +3,7 @@
 // templates/device/vectors.cuh: vec_align, vec
 // templates/device/words.cuh: word_of, word_bytes, evict_last_policy, load_word, load_evict_last, store
 
-// What is computed for one element.
+// Computes one element.
 __device__ __forceinline__ void compute(unsigned char a, unsigned char &b) {
   b = a;
 }

@@ -19,7 +19,7 @@ struct f16 {
   }
 };
 
-// What is computed for one element.
+// Computes one element.
 __device__ __forceinline__ void compute(f16 a, f16 &b) {
   b = a;
 }

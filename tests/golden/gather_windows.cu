@@ -1,6 +1,6 @@
 // templates/device/words.cuh: word_of, word_bytes, load, store
 
-// What is computed for one element.
+// Computes one element.
 __device__ __forceinline__ void compute(float table, float &b) {
   b = table;
 }

@@ -28,7 +28,7 @@ struct weights {
 };
 static_assert(sizeof(weights) == 64 && alignof(weights) == 2, "layout of weights");
 
-// What is computed for one element.
+// Computes one element.
 __device__ __forceinline__ void compute(const block_q4_0 &b, weights &w) {
   for (int n = 0; n < 16; n++) {
     w.x[n] = (float)b.d * (unsigned_bits_in<4>(b.qs, 2 * n) - 8);

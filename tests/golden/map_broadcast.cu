@@ -1,7 +1,7 @@
 // templates/device/vectors.cuh: vec_align, vec
 // templates/device/words.cuh: word_of, word_bytes, load, store
 
-// What is computed for one element.
+// Computes one element.
 __device__ __forceinline__ void compute(float a, float w, float &b) {
   b = a * w;
 }

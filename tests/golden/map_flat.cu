@@ -1,7 +1,7 @@
 // templates/device/vectors.cuh: vec_align, vec, load_some, store_some
 // templates/device/words.cuh: word_of, word_bytes, evict_last_policy, load_word, load_evict_last, store
 
-// What is computed for one element.
+// Computes one element.
 __device__ __forceinline__ void compute(double a, double k, double &b) {
   b = a + k;
 }

@@ -6,7 +6,7 @@ struct record12 {
 };
 static_assert(sizeof(record12) == 12 && alignof(record12) == 4, "layout of record12");
 
-// What is computed for one element.
+// Computes one element.
 __device__ __forceinline__ void compute(const record12 &p, record12 &q) {
   q = p;
 }

@@ -9,7 +9,7 @@ struct mixed {
 };
 static_assert(sizeof(mixed) == 24 && alignof(mixed) == 8, "layout of mixed");
 
-// What is computed for one element.
+// Computes one element.
 __device__ __forceinline__ void compute(const mixed &p, mixed &q) {
   q = p;
 }

@@ -2,7 +2,7 @@
 // templates/device/vectors.cuh: vec_align, vec
 // templates/device/words.cuh: word_of, word_bytes, load
 
-// What is computed for one element.
+// Computes one element.
 __device__ __forceinline__ void compute(float a, float &top) {
   top = a;
 }

@@ -2,7 +2,7 @@
 // templates/device/vectors.cuh: vec_align, vec
 // templates/device/words.cuh: word_of, word_bytes, load_streaming
 
-// What is computed for one element.
+// Computes one element.
 __device__ __forceinline__ void compute(float a, float &total) {
   total = a;
 }
@@ -52,7 +52,7 @@ reduce(const float *__restrict__ a, float *__restrict__ total, long long n_row, 
 #pragma unroll
   for (int m = 0; m < 1; m++) mine[m] = identity();
 
-  // what lies before the first and after the last whole vector of a row is on its way, too
+  // elements before the first and after the last whole vector of a row are in flight, too
   constexpr int kEdges = 3; // elements of it that a lane has
   const int before = min(n_reduced, (int)(-(unsigned long long)&a[n_col * row] % 16) / 4);
   const int stop = before + (n_reduced - before) / kVec * kVec;

@@ -1,6 +1,6 @@
 // templates/device/scan.cuh: scan_block
 
-// What is computed for one element.
+// Computes one element.
 __device__ __forceinline__ void compute(float a, float &o) {
   o = a;
 }

@@ -3,7 +3,7 @@
 // templates/device/vectors.cuh: vec_align, vec, load_some, store_some
 // templates/device/words.cuh: word_of, word_bytes, load, store
 
-// What is computed for one element.
+// Computes one element.
 __device__ __forceinline__ void compute(float a, float &o) {
   o = a;
 }

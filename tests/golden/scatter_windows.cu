@@ -1,6 +1,6 @@
 // templates/device/words.cuh: word_of, word_bytes, load_streaming, store
 
-// What is computed for one element.
+// Computes one element.
 __device__ __forceinline__ void compute(float a, float &b) {
   b = a;
 }

@@ -3,7 +3,7 @@
 // templates/device/words.cuh: at_byte, word_of, word_bytes, load, store, put
 // templates/device/words_halo.cuh: clamp_index, bytes_into_word, word_at, bytes_into_sector, line_at, copy_word
 
-// What is computed for one element.
+// Computes one element.
 __device__ __forceinline__ void compute(float a, float east, float north, float south, float west,
                                         float k, float &b) {
   b = fmaf(k, fmaf(-4.0f, a, north + south + west + east), a);

@@ -1,4 +1,4 @@
-// What is computed for one element.
+// Computes one element.
 __device__ __forceinline__ void compute(float a, float above, float below, float east, float north,
                                         float south, float west, float k, float &b) {
   b = fmaf(k, fmaf(-6.0f, a, above + below + north + south + west + east), a);

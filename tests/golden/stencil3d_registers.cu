@@ -3,7 +3,7 @@
 // templates/device/words.cuh: word_of, word_bytes, load, store
 // templates/device/words_halo.cuh: is_inside, load_or_zero, exchange_bytes, from_lane, has_lane, load_ends, exchange_ends
 
-// What is computed for one element.
+// Computes one element.
 __device__ __forceinline__ void compute(float a, float above, float below, float east, float north,
                                         float south, float west, float k, float &b) {
   b = fmaf(k, fmaf(-6.0f, a, above + below + north + south + west + east), a);

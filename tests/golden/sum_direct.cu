@@ -1,6 +1,6 @@
 // templates/device/reduce.cuh: combine_block, load_from_l2, is_last_block
 
-// What is computed for one element.
+// Computes one element.
 __device__ __forceinline__ void compute(float a, float &total) {
   total = a;
 }

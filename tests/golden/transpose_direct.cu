@@ -1,4 +1,4 @@
-// What is computed for one element.
+// Computes one element.
 __device__ __forceinline__ void compute(float a, float &b) {
   b = a;
 }

@@ -101,7 +101,7 @@ def profile(name, words, picks=()):
     """The cases of one run, or why there are none; of the first of the picks that can be launched at that size."""
     started = time.time()
     done = run("profile", *words, "--counters", "--json", "-q", *(["--pick", picks[0]] if picks else []))
-    if "requirements do not hold" in done.stderr and len(picks) > 1:
+    if "requirements are not met" in done.stderr and len(picks) > 1:
         return profile(name, words, picks[1:])
     name = f"{name} {picks[0]}" if picks else name
     try:

@@ -30,6 +30,17 @@ fi
   echo "no NVRTC here: nothing is tuned"
   finish
 }
+# A project that builds the program itself: its targets are known, and headers follow from it.
+mkdir -p "$scratch/fetched"
+cp -r "$root/tests/install/project/." "$scratch/fetched"
+fetch='include(FetchContent)\nFetchContent_Declare(sectile URL nowhere)'
+fetch+='\nFetchContent_MakeAvailable(sectile)'
+sed -i "s/^find_package.*/$fetch/" "$scratch/fetched/CMakeLists.txt"
+touch "$scratch/fetched/kept.db"
+expect 0 '' cmake -S "$scratch/fetched" -B "$scratch/fetched/tree" -G Ninja \
+  "-DFETCHCONTENT_SOURCE_DIR_SECTILE=$root"
+expect 0 "$scratch/fetched/specs/turn.lua --store $scratch/fetched/kept.db" \
+  ninja -C "$scratch/fetched/tree" -t commands main
 project="$scratch/a project"
 mkdir -p "$project/specs"
 cp -r "$root/tests/install/project/." "$project"

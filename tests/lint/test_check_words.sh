@@ -25,6 +25,10 @@ echo 'f("a slot of the format");' >"$tree/src/cli/a.c"
 expect 0 'nothing to report' "${check[@]}"
 page 'A slot of the tile.'
 expect 1 "'slot': write tile-local index" "${check[@]}"
+page 'It is work that is bound' 'by memory, alas.'
+expect 1 "docs/page.md:1: 'bound by memory': write memory-bound" "${check[@]}"
+page 'It is bound' '' 'by memory.'
+expect 0 'nothing to report' "${check[@]}"
 page 'text'
 
 echo 'static int find_twin(void); // of the same code' >"$tree/src/cli/a.c"

@@ -134,8 +134,8 @@ static void timelines_are_bars(void **state) {
                          "chart.lanes({ { name = 'in', series = 1, shares = { 1, 0, 0.5, 0 } }, { "
                          "name = '<out>', series = 3, shares = { 0 } } }, %s)",
                          "'7 ms'");
-  assert_int_equal(count_of(text, "<path class=\"s1\" d=\"M64.0 0.0h140.0v22.0h-140.0zM344.0 "
-                                  "11.0h140.0v11.0h-140.0z\"/>"),
+  assert_int_equal(count_of(text, "<path class=\"s1\" d=\"M84.0 0.0h135.0v22.0h-135.0zM354.0 "
+                                  "11.0h135.0v11.0h-135.0z\"/>"),
                    1);
   assert_int_equal(count_of(text, "<path class=\"s3\" d=\"\"/>"), 1);
   assert_non_null(strstr(text, "&lt;out&gt;"));

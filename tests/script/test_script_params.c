@@ -153,7 +153,7 @@ static void test_texts_that_are_no_sizes(void **state) {
       {"i=100,j=x", "j must be a whole number, not x"},
       {"i=-1,j=1", "extent i = -1 is negative"},
       {"i=8,j=4", "size 'i=8 j=4' appears twice"},
-      {"i=1,i=2,j=1", "--add-size 'i=1,i=2,j=1': i stands there twice"},
+      {"i=1,i=2,j=1", "--add-size 'i=1,i=2,j=1': i is given twice"},
       {"100", "--add-size '100': expected NAME=NUMBER and commas"},
       {"", "--add-size '': expected NAME=NUMBER and commas"},
   };
@@ -308,7 +308,7 @@ static void test_files_that_are_no_calls(void **state) {
   } cases[] = {
       {"", "calls.csv:1: ''; expected the extents' names", 6},
       {"i,j", "calls.csv:1: no call; expected a line of numbers", 6},
-      {"i,j,i\n1,2,3", "calls.csv:1: 'i' stands there twice", 6},
+      {"i,j,i\n1,2,3", "calls.csv:1: 'i' is given twice", 6},
       {"i,j\n1", "calls.csv:2: 1 values; expected 2: i,j", 6},
       {"i,j\n\n1,x", "calls.csv:3: j = 'x'; expected a whole number", 6},
       {"i,j\n1,-2", "calls.csv:2: j = '-2'; expected a whole number", 6},

@@ -238,7 +238,7 @@ static void test_maps_are_one_body(void **state) {
 
 static void test_mistakes_of_tables(void **state) {
   (void)state;
-  FAILS(4, Y, SOFTMAX, "body = 'y = x;',", "s.kernel has body and steps; steps stand instead of");
+  FAILS(4, Y, SOFTMAX, "body = 'y = x;',", "s.kernel has body and steps; steps replace a body");
   FAILS(2, Y, "", "", "s.kernel needs 'body'");
   FAILS(5, Y, "body = 'y = x;',", "over = 'row',", "over says what steps reduce");
   FAILS(4, Y, "over = 'rov', " SOFTMAX, "", "'rov' is none; did you mean 'row'?");

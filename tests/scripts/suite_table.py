@@ -7,6 +7,7 @@ import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "scripts", "suite"))
+import picture  # noqa: E402
 import sanitize  # noqa: E402
 import table  # noqa: E402
 import worked  # noqa: E402
@@ -279,6 +280,24 @@ class Results(unittest.TestCase):
         self.assertEqual(once, f"# Title\n\ntext\n\n{table.BEGIN}\none\n{table.END}\n")
         again = table.put_between(once + "after\n", "two")
         self.assertEqual(again, f"# Title\n\ntext\n\n{table.BEGIN}\ntwo\n{table.END}\nafter\n")
+
+
+class Picture(unittest.TestCase):
+    def setUp(self):
+        with open(os.path.join(picture.FIGURES, "suite.json"), encoding="utf-8") as f:
+            self.doc = json.load(f)
+
+    def test_the_picture_is_that_of_the_figures(self):
+        for theme, colors in picture.THEMES.items():
+            with open(os.path.join(picture.FIGURES, f"suite_{theme}.svg"), encoding="utf-8") as f:
+                self.assertEqual(f.read(), picture.draw(self.doc, colors), "python3 scripts/suite/picture.py writes it")
+
+    def test_bars_are_those_of_the_table(self):
+        row = next(r for r in self.doc["rows"] if r["row"] == "transpose_f32_16384")
+        bars = dict(picture.bars(row))
+        self.assertAlmostEqual(bars["Sectile"], row["useful_bytes_s"] / 1e9)
+        self.assertAlmostEqual(bars["Sectile"] / bars["naive CUDA"], row["naive_ratio"])
+        self.assertAlmostEqual(bars["Sectile"] / max(v for k, v in bars.items() if k != "Sectile"), row["ratio"])
 
 
 class Sanitize(unittest.TestCase):

@@ -167,9 +167,9 @@ static void test_loops(void **state) {
       {"float t; do t = a; while (t > 1); o = t;", NULL},
       {"float x; while ((x = a) > 2) { break; } o = x;", NULL},
       {"float t[3] = {1, 2, 3}; for (float x : t) o = x;", NULL},
-      {"o = a; break;", "`break` stands in no loop and no switch of the body"},
-      {"o = a; if (a > 1) continue;", "`continue` stands in no loop of the body"},
-      {"o = a; switch (n) { default: continue; }", "`continue` stands in no loop of the body"},
+      {"o = a; break;", "`break` outside of a loop or switch"},
+      {"o = a; if (a > 1) continue;", "`continue` outside of a loop"},
+      {"o = a; switch (n) { default: continue; }", "`continue` outside of a loop"},
   };
   CHECK(ONE, cases);
 }

@@ -313,7 +313,7 @@ static void test_clashing_names(void **state) {
   open_spec("i");
   add_array("a", "f32", INPUT);
   add_array("a", "f32", OUTPUT);
-  assert_bind_fails("array 'a' stands in inputs and in outputs; to update it in place, list it in "
+  assert_bind_fails("array 'a' is in both inputs and outputs; to update it in place, list it in "
                     "outputs alone, with inout = true");
   open_spec("i");
   add_array("n_i", "f32", OUTPUT);

@@ -107,6 +107,34 @@ static void test_refused(void **state) {
   }
 }
 
+/* What a compiler would refuse later. */
+static void test_refused_types(void **state) {
+  (void)state;
+  static const struct {
+    const char *body, *says;
+  } cases[] = {
+      {"b = a; b.x = v * 2.0f;", "`*` is not defined for vector types"},
+      {"b = a; float4 t = v; t += v;", "`+=` is not defined for vector types"},
+      {"b = a; b.x = (v == v);", "`==` is not defined for vector types"},
+      {"b = a; float4 t = -v;", "`-` is not defined for vector types"},
+      {"b = a; b.x = sqrtf(v);", "`sqrtf` is not defined for vector types"},
+      {"b = a; b.x = v;", "a vector is assigned to a number; name a component, as in a.x"},
+      {"b = a; float t = v;", "a vector is assigned to a number"},
+      {"b = a; float4 t = 1.0f;", "a number is assigned to a vector; assign its components"},
+      {"b = a; float4 t = k > 0 ? v : 0.0f;", "a number is assigned to a vector"},
+      {"b = a; b.x = k % 3;", "`%` takes integers, and this is a float; write fmodf(x, y)"},
+      {"b = a; b.x = a.x & 1;", "`&` takes integers, and this is a float; convert it"},
+      {"b = a; b.x = 1 << k;", "`<<` takes integers"},
+      {"b = a; int t = 1; t |= a.y;", "`|=` takes integers"},
+      {"b = a; b.x = ~k;", "`~` takes integers"},
+      {"b = a; const int t = 1; t = 2;", "'t' is const and cannot be assigned"},
+      {"b = a; b.x = relu(a.x);", "unknown name 'relu'; write `fmaxf(x, 0.0f)`"},
+  };
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    assert_refused(cases[k].body, cases[k].says);
+  }
+}
+
 static void test_accepted(void **state) {
   (void)state;
   static const char *const bodies[] = {
@@ -116,6 +144,9 @@ static void test_accepted(void **state) {
       "float t = a.x * k, u = 2; b.x = t; b.y = t + u; b.z = -t;",
       "const float t = a.x; b.x = t; b.y = t; b.z = t;",
       "float4 q = v; b.x = q.x; b.y = q.y; b.z = v.w;",
+      "float4 q = k > 0 ? v : v; q = v; b.x = q.x; b.y = q.y; b.z = 2 * q.z;",
+      "float4 q[2] = {v, v}; b.x = q[0].x * q[1].x; b.y = 0; b.z = 0;",
+      "b = a; b.x = (int)k % 3 & 1 | __float_as_int(k) >> 2; b.y = __float2int_rn(k) % 8;",
       "if (a.x > 0.5e-3f) { b = a; } else b = a;",
       "b = a; for (int n = 0; n < 3; n++) b.x += 1.0f;",
       "b = a; b.x = static_cast<float>(i) + (float)j;",
@@ -322,6 +353,7 @@ static void test_copies_between_types(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_refused_types),
       cmocka_unit_test(test_accepted),
       cmocka_unit_test(test_error_points_at_the_line),
       cmocka_unit_test(test_columns),

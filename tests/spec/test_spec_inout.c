@@ -33,7 +33,8 @@ static void test_bodies(void **state) {
       {false, "o += a; keep(p);",
        "output 'o' is read before it is assigned; an array that is updated in place has inout"},
       {false, "a = 1; o = a; keep(p);",
-       "did you mean 'o'? An array that is updated in place stands in outputs, with inout = true"},
+       "did you mean 'o'? Declare an array that is updated in place as an output with inout = "
+       "true"},
       {false, "o = keep(o); keep(p);",
        "keep() is a statement that leaves a whole element of an output as it was, as in "
        "`keep(o);`; "
@@ -94,7 +95,7 @@ static void test_what_is_refused(void **state) {
   open_kernel(true);
   add_array("q", "f32", INPUT)->is_inout = true;
   assert_int_equal(sct_spec_bind(&spec, &err), SCT_ESPEC);
-  assert_says("'q' is an input; an array that is updated in place stands in outputs");
+  assert_says("'q' is an input; an array that is updated in place belongs to outputs");
   close_spec();
 
   open_kernel(true);

@@ -193,7 +193,8 @@ static void test_bodies(void **state) {
   } cases[] = {
       {"b = a + nort;", "unknown name 'nort'; did you mean 'north'?"},
       {"north = a; b = a;", "'north' is a tap of an input and cannot be assigned"},
-      {"b = north[1];", "'north' stands for one element; where it lies is said by taps = { ... }"},
+      {"b = north[1];",
+       "'north' stands for one element and takes no index; taps = { ... } selects"},
       {"b = north.x;", "a value of type f32 has no '.x'"},
       {"b = a.north;", "'north' is a tap of 'a': write `north` alone"},
       {"float far = a; b = far;", "`far` cannot be declared: it is taken"},

@@ -4,7 +4,7 @@ local units = require "sectile.units"
 
 local chart = {}
 
-local WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 360, 64, 16, 12, 44
+local WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 380, 84, 16, 16, 60
 local MOST_BOXES, MOST_TICKS = 34, 9
 
 -- ---- logarithmic axes ----
@@ -58,17 +58,19 @@ local function tick(value, unit)
 end
 
 local ACROSS = '<line class="axis" x1="%.1f" x2="%.1f" y1="%d" y2="%d"/>'
-  .. '<text x="%.1f" y="%d" text-anchor="middle">%s</text>\n'
+  .. '<text%s x="%.1f" y="%d" text-anchor="middle">%s</text>\n'
 local UPRIGHT = '<line class="axis" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/>'
   .. '<text x="%d" y="%.1f" text-anchor="end">%s</text>\n'
 
--- Ticks at 1, 2 and 5 of every decade, where there are few decades; else at decades.
+-- Ticks at decades; where there are few, at 1, 2 and 5, or more, of each.
 local function decimal_ticks(s, unit)
-  local steps, ticks = s.hi - s.lo < 2.5 and { 1, 2, 5 } or { 1 }, {}
+  local decades, ticks = s.hi - s.lo, {}
+  local steps = decades < 1 and { 1, 1.5, 2, 3, 4, 5, 7 } or decades < 2.5 and { 1, 2, 5 } or { 1 }
   for decade = math.floor(s.lo), math.floor(s.hi) do
     for _, step in ipairs(steps) do
       local value = step * 10.0 ^ decade
-      ticks[#ticks + 1] = { value = value, text = tick(value, unit) }
+      ticks[#ticks + 1] = { value = value, text = tick(value, unit),
+        few = step ~= 1 and step ~= 2 and step ~= 5 }
     end
   end
   return ticks
@@ -90,7 +92,8 @@ local function put_ticks(out, s, axis, upright)
     if log10(t.value) >= s.lo and log10(t.value) <= s.hi then
       out[#out + 1] = upright
           and UPRIGHT:format(LEFT, WIDTH - RIGHT, at, at, LEFT - 6, at + 4, t.text)
-        or ACROSS:format(at, at, TOP, HEIGHT - BOTTOM, at, HEIGHT - BOTTOM + 16, t.text)
+        or ACROSS:format(at, at, TOP, HEIGHT - BOTTOM, t.few and ' class="few"' or "", at,
+          HEIGHT - BOTTOM + 20, t.text)
     end
   end
 end
@@ -103,14 +106,22 @@ end
 ---@field series integer colour; those of 0 are drawn last
 ---@field ringed boolean stands out
 ---@field title string shown where a pointer rests on it
+---@field name string|boolean|nil stands next to it; the first of a name has it
 
 local function put_points(out, points, x, y, last)
+  local named = {}
   for _, p in ipairs(points) do
     if p.x > 0 and p.y > 0 and (p.series == 0) == last then
       local at, up = place(x, p.x), place(y, p.y)
       out[#out + 1] = string.format(
         '<circle class="s%d" cx="%.1f" cy="%.1f" r="4"><title>%s</title></circle>\n',
         p.series, at, up, page.escape(p.title))
+      if p.name and not named[p.name] then
+        local left = at > WIDTH / 2
+        named[p.name] = true
+        out[#out + 1] = string.format('<text class="name" x="%.1f" y="%.1f"%s>%s</text>\n',
+          at + (left and -12 or 12), up + 4, left and ' text-anchor="end"' or "", p.name)
+      end
       out[#out + 1] = p.ringed
           and string.format('<circle class="ring" cx="%.1f" cy="%.1f" r="8"/>\n', at, up)
         or ""

@@ -5,23 +5,22 @@
 -- of every command, and `exits` (code, text); an option has name, letter, arg, doc, file.
 local generate = {}
 
-local OPTION_WIDTH = 20 -- columns of "-h, --help"
+local text = require "sectile.text"
+local USUAL_WIDTH = 100 -- where the terminal's is not known
 
 -- ---- help ----
 
-local function padded(s, width)
-  return s .. string.rep(" ", width - #s)
+local function joined(s)
+  return (string.gsub(s, "\n", " "))
 end
 
-local function option_lines(options)
-  local lines = {}
-  for k, o in ipairs(options) do
-    local name = (o.letter and "-" .. o.letter .. ", " or "    ") .. "--" .. o.name
-      .. (o.arg and " " .. o.arg or "")
-    local doc = string.gsub(o.doc, "\n", "\n" .. string.rep(" ", OPTION_WIDTH + 4))
-    lines[k] = "  " .. padded(name, OPTION_WIDTH) .. "  " .. doc .. "\n"
+local function option_table(options)
+  local t = text.table { "", "" }
+  for _, o in ipairs(options) do
+    t:row("plain", (o.letter and "-" .. o.letter .. ", " or "    ") .. "--" .. o.name
+      .. (o.arg and " " .. o.arg or ""), joined(o.doc))
   end
-  return table.concat(lines)
+  return t
 end
 
 -- Several statuses may share an exit code: "4    no device, no NVRTC".
@@ -38,46 +37,43 @@ local function exit_lines(exits)
   return table.concat(lines, "\n") .. "\n"
 end
 
+local function new_text(look)
+  return text.new { width = look.width > 0 and look.width or USUAL_WIDTH }
+end
+
 --- The help of the program.
----@return string[]
-function generate.program(doc)
-  local commands = {}
-  for k, c in ipairs(doc.commands) do
-    commands[k] = "  " .. padded(c.name .. " " .. c.words, OPTION_WIDTH) .. "  " .. c.doc .. "\n"
+---@return sectile.Text
+function generate.program(doc, look)
+  local out, commands = new_text(look), text.table { "", "" }
+  for _, c in ipairs(doc.commands) do
+    commands:row("plain", c.name .. " " .. c.words, c.doc)
   end
-  return { [[
-Sectile finds the fastest coalesced way to move and transform an array on a GPU, and
-writes it down as one kernel header.
-
-Usage: sectile COMMAND [options]
-
-Commands:
-]], table.concat(commands), [[
-
-`sectile COMMAND --help` says more about each. For all of them:
-]], option_lines(doc.options), [[
-
-From nothing to a header:
-  sectile init
-  sectile tune my_kernel.lua --budget 60s
-  sectile emit my_kernel.lua -o my_kernel.h
-
-Exit codes:
-]], exit_lines(doc.exits) }
+  out:put("Sectile generates and autotunes CUDA kernels for memory-bound work.\n\n"
+    .. "Usage: sectile COMMAND [options]\n\nCommands:\n")
+  out:table(commands, 2)
+  out:put("\n`sectile COMMAND --help` describes one command. Options of every command:\n")
+  out:table(option_table(doc.options), 2)
+  out:put("\nQuick start:\n  sectile init\n  sectile tune my_kernel.lua --budget 60s\n"
+    .. "  sectile emit my_kernel.lua -o my_kernel.h\n\nExit codes:\n")
+  out:put("%s", exit_lines(doc.exits))
+  return out
 end
 
 --- The help of the command look.command.
----@return string[]
+---@return sectile.Text
 function generate.command(doc, look)
-  local c = doc.commands[look.command]
-  local own = option_lines(c.options)
-  return {
-    string.format("Usage: sectile %s%s%s [options]\n\n%s: %s.\n%s\n", c.name,
-      c.words ~= "" and " " or "", c.words, c.name, c.doc, c.details),
-    own ~= "" and "\nOptions:\n" .. own or "",
-    "\nOptions of every command:\n" .. option_lines(doc.options),
-    "\nExample:\n  sectile " .. c.example .. "\n",
-  }
+  local c, out = doc.commands[look.command], new_text(look)
+  out:put("Usage: sectile %s%s%s [options]\n\n%s: %s.\n\n", c.name, c.words ~= "" and " " or "",
+    c.words, c.name, c.doc)
+  out:put("%s\n", joined(c.details))
+  if #c.options > 0 then
+    out:put("\nOptions:\n")
+    out:table(option_table(c.options), 2)
+  end
+  out:put("\nOptions of every command:\n")
+  out:table(option_table(doc.options), 2)
+  out:put("\nExample:\n  sectile %s\n", c.example)
+  return out
 end
 
 -- ---- man page ----
@@ -110,8 +106,9 @@ sectile \- tune memory\-bound GPU kernels
 .I COMMAND
 [options]
 .SH DESCRIPTION
-Sectile finds the fastest coalesced way to move and transform an array on a
-GPU, and writes it down as one kernel header.
+Sectile generates and autotunes CUDA kernels for memory\-bound work: from a short description of the
+computation and the memory layouts it generates variants with different access patterns, verifies
+and times each, and writes the fastest as a header.
 .SH COMMANDS
 ]], doc.version) }
   for _, c in ipairs(doc.commands) do

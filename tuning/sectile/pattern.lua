@@ -55,8 +55,8 @@ end
 local function numbers(left)
   local parts = {}
   for lane = 0, LANES - 1 do
-    parts[lane + 1] = string.format('<text class="tiny" x="%d" y="%d">%d</text>',
-      left + CELL * lane + CELL // 2, LANE_END - 4, lane)
+    parts[lane + 1] = string.format('<text class="tiny%s" x="%d" y="%d">%d</text>',
+      lane % 4 == 0 and "" or " few", left + CELL * lane + CELL // 2, LANE_END - 4, lane)
   end
   return table.concat(parts)
 end
@@ -86,7 +86,8 @@ local function offsets(lines, x_of)
   for k, line in ipairs(lines) do
     local x = x_of(line * LINE_BYTES)
     if line ~= (lines[k - 1] or line) + 1 and x >= free_from and x < WIDTH - 50 then
-      parts[#parts + 1] = string.format('<text x="%.1f" y="%d">+%s</text>', x, END + 14,
+      parts[#parts + 1] = string.format('<text%s x="%.1f" y="%d">+%s</text>',
+        #parts % 2 == 0 and "" or ' class="few"', x, END + 14,
         units.bytes((line - lines[1]) * LINE_BYTES))
       free_from = x + 70
     end
@@ -172,8 +173,8 @@ local function bank_row(owner, rows, k)
     LABEL, y + ROW, LANES * CELL) }
   for bank = 0, LANES - 1 do
     local lane = owner[rows[k] * LANES + bank]
-    parts[#parts + 1] = lane and string.format('<text class="tiny in" x="%d" y="%d">%d</text>',
-      LABEL + CELL * bank + CELL // 2, y + 11, lane) or ""
+    parts[#parts + 1] = lane and string.format('<text class="tiny in%s" x="%d" y="%d">%d</text>',
+      bank % 4 == 0 and "" or " few", LABEL + CELL * bank + CELL // 2, y + 11, lane) or ""
   end
   return table.concat(parts)
 end

@@ -9,6 +9,7 @@ local units = require "sectile.units"
 local profile_page = {}
 
 local SHOWN_PATTERNS = 4
+local MOST_CALLS = 4 -- of the device library in each other
 
 -- ---- accesses ----
 
@@ -38,17 +39,48 @@ local function accesses(list, name, profile)
   end
 end
 
+-- The function of the device library that has line `number`; nil: none.
+local function function_at(lines, number)
+  for k = number, 1, -1 do
+    local name = string.match(lines[k], "__forceinline__.-([%w_]+)%(")
+    if name or lines[k] == "}" then
+      return name
+    end
+  end
+end
+
+-- The number of the line that a reader looks for: where the kernel calls the function of the device
+-- library, which stands before it, that has line `number`.
+local function line_in_kernel(lines, number)
+  local kernel
+  for k, line in ipairs(lines) do
+    kernel = kernel or string.find(line, "__global__", 1, true) and k or nil
+  end
+  local at = number
+  for _ = 1, kernel and MOST_CALLS or 0 do
+    local name = at < kernel and function_at(lines, at)
+    local k = at + 1
+    while name and lines[k] and (string.find(lines[k], "__forceinline__", 1, true)
+      or not string.find(lines[k], "%f[%w_]" .. name .. "[%(<]")) do
+      k = k + 1
+    end
+    at = name and lines[k] and k or at
+  end
+  return at >= (kernel or 1) and at or number
+end
+
 local function figure(profile, a, room)
   local each, ideal = each_of(a)
   local r, shared = a.request, a.space == "shared"
   local lines = a.file == "source" and profile.source or profile.text and profile.text[a.file]
-  local line = lines and lines[a.line]
-  local what = shared and " of shared memory: %.1f wavefronts a request, %.1f would do"
-    or ": %.1f sectors a request, %.1f would do"
+  local number = lines and a.file == "source" and line_in_kernel(lines, a.line) or a.line
+  local line = lines and lines[number]
+  local what = shared and " of shared memory: %.1f wavefronts per request, minimum %.1f"
+    or ": %.1f sectors per request, minimum %.1f"
   return {
     code = line and string.gsub(line, "^ +", "") or nil,
-    text = string.format("%s:%d, %s%s", units.base_name(a.file), a.line, a.access, shared and ""
-      or string.format("%s of %d bytes a lane", r.buffer and " of " .. r.buffer or "", r.width))
+    text = string.format("%s:%d, %s%s", units.base_name(a.file), number, a.access, shared and ""
+      or string.format("%s of %d bytes per lane", r.buffer and " of " .. r.buffer or "", r.width))
       .. string.format(what, each, ideal),
     picture = shared and pattern.banks(r) or pattern.lanes(r, room),
   }
@@ -140,12 +172,12 @@ function profile_page.both(device, naive, winner)
   accesses(list, "winner", winner)
   patterns(groups, "The naive variant", naive, "global", room)
   patterns(groups, "The winner", winner, "global", room)
-  patterns(groups, "The winner's tile in shared memory: which lane wants which word of which bank",
+  patterns(groups, "The winner's tile in shared memory: lanes by bank",
     winner, "shared", room)
   return page.fill("report/profiles.html", {
     accesses = list,
     groups = groups,
-    sources = { { title = "The winner's kernel, with the sectors of a request next to its lines",
+    sources = { { title = "Source of the winner, with sectors per request (actual/minimum)",
       text = source(winner, "source", winner.source) } },
     roofline = roofline(device, {
       { title = "the naive variant", profile = naive },
@@ -168,7 +200,7 @@ local function case_page(doc, c)
   end
   accesses(list, nil, c)
   patterns(groups, "Global memory", c, "global", room)
-  patterns(groups, "Shared memory: which lane wants which word of which bank", c, "shared", room)
+  patterns(groups, "Shared memory: lanes by bank", c, "shared", room)
   for _, file in ipairs(doc.files) do
     local used = false
     for _, a in ipairs(c.accesses) do

@@ -11,6 +11,7 @@ local report = {}
 
 local is_good, time_of = show_tune.is_good, show_tune.time_of
 local SERIES, SHOWN_ROWS, MOST_VALUES = 8, 10, 64
+local EQUALS = 3 -- rows of one time that are shown before they are counted
 
 -- ---- rows ----
 
@@ -48,6 +49,7 @@ local function scatter(size, axis, across)
       y = 1e-9 * time_of(row),
       series = series[k],
       ringed = row.winner,
+      name = row.winner and "winner" or row.naive and "naive",
       title = row.label .. ": " .. units.ns(time_of(row)),
     }
   end
@@ -56,7 +58,7 @@ local function scatter(size, axis, across)
 end
 
 local function by_sectors(size)
-  return scatter(size, { name = "bytes of sectors", unit = "B" }, function(row)
+  return scatter(size, { name = "bytes of the sectors touched", unit = "B" }, function(row)
     return is_good(row) and 32 * (row.sectors or 0) or 0
   end)
 end
@@ -76,29 +78,74 @@ local function legend(size)
   return list
 end
 
-local function candidates(size, from, to)
-  local rows = {}
-  for k = from, math.min(to, #size.rows) do
-    local row = size.rows[k]
-    local good, ns = is_good(row), time_of(row)
-    rows[#rows + 1] = {
-      rank = k,
-      class = row.winner and page.html { ' class="winner"' } or nil,
-      good = good,
-      outcome = row.outcome,
-      label = row.label,
-      time = not good and "failed" or ns > 0 and units.ns(ns) or "",
-      limit = row.predicted_limit,
-      loads = string.format("%s%.1f", (row.sectors_error or 0) > 0 and "~" or "",
-        row.sectors_ld or 0),
-      stores = string.format("%.1f", row.sectors_st or 0),
-      coalesced = (units.share(row.coalesced_share) or "")
-        .. (row.coalesced and "" or row.coalesced_unknown and " (unknown)" or " (not)"),
-      utilisation = units.share(row.utilisation),
-      registers = row.registers,
-    }
+-- Time of the best naive variant; 0: not known.
+local function naive_time(size)
+  for _, row in ipairs(size.rows) do
+    if row.naive and is_good(row) then
+      return time_of(row)
+    end
+  end
+  return 0
+end
+
+local function candidate(size, k, naive_ns)
+  local row = size.rows[k]
+  local good, ns = is_good(row), time_of(row)
+  return {
+    rank = k,
+    gain = good and ns > 0 and naive_ns > 0 and string.format("%.2f", naive_ns / ns) or "",
+    class = row.winner and page.html { ' class="winner"' } or nil,
+    good = good,
+    outcome = row.outcome,
+    label = row.label,
+    time = not good and "failed" or ns > 0 and units.ns(ns) or "",
+    limit = row.predicted_limit,
+    loads = string.format("%s%.1f", (row.sectors_error or 0) > 0 and "~" or "",
+      row.sectors_ld or 0),
+    stores = string.format("%.1f", row.sectors_st or 0),
+    coalesced = (units.share(row.coalesced_share) or "")
+      .. (row.coalesced and "" or row.coalesced_unknown and " (unknown)" or " (not)"),
+    utilisation = units.share(row.utilisation),
+    registers = row.registers,
+  }
+end
+
+-- The first `most` rows, of those with one time three and how many more; nil: all.
+local function candidates(size, most)
+  local rows, naive_ns, k, equal = {}, naive_time(size), 1, 0
+  while size.rows[k] and #rows < (most or math.huge) do
+    local row, before = size.rows[k], size.rows[k - 1]
+    local same = before and units.ns(time_of(before)) == units.ns(time_of(row))
+    equal = same and equal + 1 or 0
+    if most and equal == EQUALS and is_good(row) then
+      local n = 0
+      while size.rows[k] and units.ns(time_of(size.rows[k])) == units.ns(time_of(row)) do
+        n, k = n + 1, k + 1
+      end
+      rows[#rows + 1] = { equal = n, time = units.ns(time_of(row)) }
+    else
+      rows[#rows + 1] = candidate(size, k, naive_ns)
+      k = k + 1
+    end
   end
   return page.fill("report/candidates.html", { rows = rows })
+end
+
+-- The headline: how much faster than the naive variant, and how near a copy.
+local function gain_of(device, size)
+  local winner, naive_ns = size.rows[1], naive_time(size)
+  local ns, timed = time_of(winner), is_timed(size)
+  if ns <= 0 then
+    return nil
+  end
+  local copy = size.ceiling_bytes_s or device.copy_bytes_s
+  local rate = (size.read_bytes + size.write_bytes) / ns * 1e9
+  local parts = { naive_ns > 0 and not winner.naive and string.format("%.2f x as fast as the naive "
+    .. "kernel", naive_ns / ns) or units.ns(ns) }
+  parts[2] = copy and string.format("%.0f %% of a copy's bandwidth", 100 * rate / copy) or nil
+  return table.concat(parts, ", "), string.format("%s%s, %.0f GB/s of useful bytes; naive %s",
+    timed and "" or "predicted: ", units.ns(ns), rate / 1e9,
+    naive_ns > 0 and units.ns(naive_ns) or "not known")
 end
 
 -- ---- the best by each value of each axis of the winner's strategy ----
@@ -447,9 +494,10 @@ local function size_page(device, size)
     values.by_sectors = by_sectors(size)
     values.by_predicted = is_timed(size) and by_predicted(size) or nil
     values.legend = legend(size)
-    values.candidates = candidates(size, 1, SHOWN_ROWS)
-    values.n_more = #size.rows - SHOWN_ROWS
-    values.more = values.n_more > 0 and candidates(size, SHOWN_ROWS + 1, #size.rows) or nil
+    values.gain, values.gain_of = gain_of(device, size)
+    values.candidates = candidates(size, SHOWN_ROWS)
+    values.n_all = #size.rows
+    values.more = values.n_all > SHOWN_ROWS and candidates(size) or nil
     values.winner = strategy_of(size.rows[1].label)
     values.axes = axis_values(size)
   end

@@ -8,14 +8,14 @@ local M = {}
 
 M["s.record"] = {
   { "name", "string", "its tag in the emitted header; default: the array's name and `_record`" },
-  { "packed", "boolean", "true: fields follow each other without gaps, and an array may begin at "
-    .. "any byte" },
+  { "packed", "boolean", "true: fields without padding, and an array may begin at any byte" },
   { "align", "integer", "alignment of the record in bytes, a power of two" },
 }
 
 M["s.choose"] = {
-  { "converted", "integer", "the array comes in the first layout of the list (an output goes "
-    .. "there) and is converted once in so many launches: others pay their part of a copy" },
+  { "converted", "integer", "the array arrives in the first layout of the list (outputs leave in "
+    .. "it) and is converted once in this many launches: other layouts are charged that share of a "
+    .. "copy" },
 }
 
 M["s.array"] = {
@@ -29,35 +29,35 @@ M["s.array"] = {
     .. "dimension }`; or windows: `name = { window = 3, padding = 1, reduce = \"sum\" }`" },
   { "window", "integer|table", "the body reads a window of the input as one value: how many "
     .. "elements it has along each of the last dimensions, or by name: `{ h = 3, w = 3 }`" },
-  { "reduce", "string|table", "what the elements of a window become: `sum`, `mean`, `max`, `min`; "
-    .. "or of an output that lacks some of the kernel's dimensions: `sum`, `max` or `min` of what "
-    .. "the body gives for them, or where that is: `argmax`, `argmin`" },
-  { "stride", "integer|table", "how far neighbouring windows are apart, as `window`; default 1" },
+  { "reduce", "string|table", "how the elements of a window are combined: `sum`, `mean`, `max`, "
+    .. "`min`; or of an output that lacks some of the kernel's dimensions: `sum`, `max` or `min` of "
+    .. "the body's values along them, or the position: `argmax`, `argmin`" },
+  { "stride", "integer|table", "the distance between neighbouring windows, as `window`; default 1" },
   { "padding", "integer|table", "how far the first window begins before the array, as `window`; "
     .. "default 0" },
-  { "dilation", "integer|table", "how far the elements of a window are apart, as `window`; "
+  { "dilation", "integer|table", "the distance between the elements of a window, as `window`; "
     .. "default 1" },
-  { "count_include_pad", "boolean", "`false`: a mean is one of the elements inside of the array; "
-    .. "default: of all that a window has" },
-  { "border", "string|number", "what is read outside of the array: a number, `zero`, `clamp` (the "
-    .. "nearest element), `reflect` (without the edge twice) or `wrap`; `skip`, the default of "
-    .. "windows: they leave it out; `none`, else the default: all that is read lies inside" },
-  { "fill", "string", "how the tuner fills an index array where a size does not say: `identity`, "
+  { "count_include_pad", "boolean", "`false`: a mean divides by the elements inside the array; "
+    .. "default: by all that a window has" },
+  { "border", "string|number", "what is read outside the array: a number, `zero`, `clamp` (the "
+    .. "nearest element), `reflect` (without repeating the edge) or `wrap`; `skip`, the default of "
+    .. "windows, leaves it out; `none`, otherwise the default: all reads stay inside" },
+  { "fill", "string", "how the tuner initialises an index array, unless a size says: `identity`, "
     .. "`permuted`, `random` or `constant` (all the same); offsets of ragged rows: `constant`, "
     .. "`uniform`, `power` or `file:NAME`; an input of `bool`: `random` or `prefix` (of each row "
     .. "of its last dimension the first half or more is true, as padding leaves it)" },
-  { "none", "boolean", "of an index array: a value below 0 says that there is no element; the body "
-    .. "asks for it, and what is read through it is what 0 finds" },
-  { "accumulate", "string", "of an output whose places an index gives: `add`, `min`, `max`, `and`, "
-    .. "`or` or `xor` of what the body gives for all points that fall on one" },
-  { "deterministic", "boolean", "of an output that is accumulated: it holds the same bits after "
-    .. "every launch, also where it adds up floats" },
-  { "scan", "string", "of an output: `sum`, `max` or `min` of what the body gives for the elements "
-    .. "up to its own, along one dimension" },
+  { "none", "boolean", "of an index array: a negative value means that there is no element; the "
+    .. "body must test for it; reads through a negative index return element 0" },
+  { "accumulate", "string", "of an indexed output: `add`, `min`, `max`, `and`, `or` or `xor` of "
+    .. "the body's values of all points that map to an element" },
+  { "deterministic", "boolean", "of an output that is accumulated: bitwise reproducible results, "
+    .. "float sums included" },
+  { "scan", "string", "of an output: inclusive prefix `sum`, `max` or `min` of the body's values "
+    .. "along one dimension" },
   { "along", "string", "of a scan: the dimension; default: the kernel's last" },
-  { "exclusive", "boolean", "of a scan: the element itself is left out" },
-  { "inout", "boolean", "of an output: the body reads what its element held and updates it in "
-    .. "place; what is reduced or accumulated begins with what it held" },
+  { "exclusive", "boolean", "of a scan: excludes the element itself" },
+  { "inout", "boolean", "of an output: the body reads the old value of its element and updates "
+    .. "it in place; reductions and accumulations start from the old value" },
   { "host", "boolean", "of `NAME_host`, which the header then has: `true`, the array lies on the "
     .. "host; `false`, it is the device's and stays there; default: as the kernel's `host`" },
 }
@@ -79,9 +79,8 @@ M["s.kernel"] = {
     .. "row along `k` are those from `ptr[row]` to `ptr[row + 1] - 1`" },
   { "index", "table|string", "names of whole numbers that the body computes for each point, for "
     .. "`at` of outputs that accumulate" },
-  { "also", "table", "kernels that you have already, as further candidates: a list of tables, or "
-    .. "one" },
-  { "sizes", "table", "the problems that are tuned, one by one", required = true },
+  { "also", "table", "existing kernels, as further candidates: a list of tables, or one" },
+  { "sizes", "table", "the problem sizes to tune", required = true },
   { "host", "boolean", "the header also has `NAME_host`, for arrays of the host: chunks of the "
     .. "slowest dimension, copied and computed on several streams; arrays may say so one by one" },
   { "tolerance", "number", "for verification, relative to a value or to the median magnitude of "
@@ -93,9 +92,9 @@ M["a step"] = {
   { "reduce", "table", "by name, `sum`, `max`, `min`, `argmax` or `argmin` of what the body gives "
     .. "for the elements of a row; `{ \"sum\", \"i64\" }` names another type than `f32` (than "
     .. "`f64`, where an input has it)" },
-  { "row", "table", "values that the body computes once a row: their types by name, as in "
+  { "row", "table", "values that the body computes once per row: their types by name, as in "
     .. "`{ r = \"f32\" }`" },
-  { "body", "string", "CUDA C statements for one element, or of what there is once a row",
+  { "body", "string", "CUDA C statements for one element, or for one row",
     required = true },
 }
 
@@ -112,7 +111,7 @@ M["a kernel of your own"] = {
   { "where", "string|table", "conditions, as text: over axes they leave out combinations, over "
     .. "extents they say for which sizes the kernel is right" },
   { "shared", "string|integer", "bytes of dynamic shared memory; default 0" },
-  { "align", "table", "what pointers must be aligned to, by array: `{ a = 16 }`; default: as "
+  { "align", "table", "required pointer alignment by array: `{ a = 16 }`; default: that of "
     .. "their type" },
   { "name", "string", "begins its labels; default: `own_` and the kernel's name" },
 }

@@ -722,7 +722,7 @@ end
 -- What is computed: a body, or steps.
 local function check_bodies(options, place)
   if options.body and options.steps then
-    check.fail_key(place, "steps", "s.kernel has body and steps; steps stand instead of a body, "
+    check.fail_key(place, "steps", "s.kernel has body and steps; steps replace a body, "
       .. "which may be the last of them: { body = ... }")
   elseif not options.body and not options.steps then
     check.fail(place, "s.kernel needs 'body': CUDA C statements for one element; or steps, which "

@@ -30,7 +30,7 @@ local function strategies_of(doc, n_sizes)
     if s.applies then
       t:row("plain", name_of(s, n_sizes), s.candidates, s.doc)
     else
-      t:row("dim", name_of(s, n_sizes), "-", "does not apply; it needs: " .. (s.why_not or ""))
+      t:row("dim", name_of(s, n_sizes), "-", "does not apply; requires: " .. (s.why_not or ""))
     end
   end
   return t
@@ -52,7 +52,7 @@ local function axes_of(doc, n_sizes)
 end
 
 local function put_pruned(out, doc)
-  local t = text.table { ">points", "strategy", "went because" }
+  local t = text.table { ">points", "strategy", "pruned because" }
   for _, p in ipairs(doc.pruned) do
     t:row("plain", p.count, p.strategy, p.reason)
   end
@@ -191,14 +191,14 @@ end
 
 -- ---- sectile devices ----
 
-local PREDICTIONS = "not held against measurements"
+local UNKNOWN = "not validated"
 
 -- How far predictions of a device are off, as far as that is known.
 local function predictions_of(d)
   if d.counting_only then
-    return "described only: this toolkit cannot compile for it"
+    return "described only"
   elseif not d.held then
-    return PREDICTIONS
+    return UNKNOWN
   end
   return string.format("%.0f %% off: %s", 100 * d.held.error, d.held.against)
 end
@@ -227,14 +227,20 @@ end
 function show.devices(doc, look)
   local out = text.new(look)
   local t = text.table { "device", "name", ">CC", ">SMs", ">memory", ">GB/s", "predictions" }
-  local says
+  local says, counting_only
   for _, d in ipairs(by_generation(doc.devices)) do
     says = not d.counting_only and d.virtual and d.says or says
+    counting_only = counting_only or d.counting_only
     t:row(d.virtual and "plain" or "good", d.id, d.name, d.cc, d.sms, units.bytes(d.memory_bytes),
       d.peak_bytes_s and string.format("%.0f", d.peak_bytes_s / 1e9), predictions_of(d))
   end
   out:table(t, 0)
   out:put("virtual:NAME: %s\n", says)
+  if counting_only then
+    out:put("described only: this toolkit cannot compile for the device; `count` and `profile` "
+      .. "know its rules\n")
+  end
+  out:put("%s: predictions were not compared with measurements\n", UNKNOWN)
   if doc.no_gpu then
     out:put("no GPU here: %s\n", doc.no_gpu)
   end
@@ -257,6 +263,10 @@ function show.check(doc, look)
   for _, size in ipairs(doc.too_large) do
     out:put("  %s at %s the arrays take %s: more than the memory of any GPU, so nothing can be "
       .. "launched\n", out:paint("warn", "note:"), size.size, units.bytes(size.bytes))
+  end
+  if #doc.unused > 0 then
+    out:put("  %s the body does not use %s\n", out:paint("warn", "note:"),
+      table.concat(doc.unused, ", "))
   end
   for k, issue in ipairs(doc.issues) do
     out:issue(k, issue)
@@ -402,6 +412,24 @@ function show.examples(doc, look)
   local out, t = text.new(look), text.table { "example", "" }
   for _, example in ipairs(doc.examples) do
     t:row("plain", example.name, example.doc)
+  end
+  out:table(t, 0)
+  return out
+end
+
+-- ---- sectile doctor ----
+
+local DOCTOR = { ok = "plain", warn = "warn", fail = "bad" }
+
+---@param doc table
+---@param look table
+---@return sectile.Text
+function show.doctor(doc, look)
+  local out, t = text.new(look), text.table { "", "", "" }
+  for _, check in ipairs(doc.checks) do
+    t:row(DOCTOR[check.level], string.format("%-4s", check.level),
+      string.format("%-12s", check.name),
+      check.text .. (check.hint and "; " .. check.hint or ""))
   end
   out:table(t, 0)
   return out

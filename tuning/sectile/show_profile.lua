@@ -60,8 +60,8 @@ function sections.speed(out, c, look)
     limit = limit .. "; balanced: the other of memory and compute takes nearly as long"
   end
   if s.limit == look.inflight and s.flight_bytes > 0 then
-    limit = limit .. ": loads of an SM can have " .. si(s.flight_bytes, "B on their way, ")
-      .. si(device.inflight_bytes, "B keep DRAM busy")
+    limit = limit .. ": loads of an SM can have " .. si(s.flight_bytes, "B in flight, ")
+      .. si(device.inflight_bytes, "B saturate DRAM")
   end
   local about = c.launch.sectors_error > 0 and "~" or ""
   out:wrap("speed", string.format("predicted: memory %s%.0f %%, compute %s%.0f %%, "

@@ -11,9 +11,11 @@ local PASSES = 1.5 -- fewer come from where rows start, not from reading again
 local MAX_UNCOVERED, MAX_PLACES = 3, 4 -- kernels with conditions that are uncovered, and of each
 local EQUALS = 3 -- rows of one time that are shown before they are counted
 
+local LEAST_LABEL = 40 -- columns of a label before others are left out
+
 -- What a narrow terminal does without, the first first.
-local OPTIONAL = { "occupancy", "regs", "spilled", "of copy", "GB/s predicted", "GB/s", "by",
-  "passes", "utilisation", "sectors ld | st", "coalesced" }
+local OPTIONAL = { "occupancy", "regs", "spilled", "limiter", "passes", "sectors ld | st",
+  "utilisation", "GB/s", "coalesced", "of copy" }
 
 --- Whether a row of a report was verified.
 ---@param row table
@@ -35,20 +37,21 @@ local is_good, time_of = show.is_good, show.time_of
 
 -- Columns without a figure are left out, so a table has those of a time or of a prediction.
 local function new_table(replayed)
-  return text.table { "", ">#", "candidate", replayed and ">replayed" or ">time", ">GB/s",
-    ">of copy", ">predicted", ">GB/s predicted", ">x naive", "by", ">sectors ld | st",
-    ">coalesced", ">utilisation", ">passes", ">regs", ">spilled", ">occupancy" }
+  return text.table { "", ">#", "candidate", replayed and ">replayed" or ">time", ">predicted",
+    ">x naive", ">of copy", ">GB/s", ">coalesced", ">utilisation", ">sectors ld | st", "limiter",
+    ">passes", ">regs", ">spilled", ">occupancy" }
 end
 
 local function percent(share)
   return share and share > 0 and string.format("%.0f %%", 100 * share) or nil
 end
 
--- naive_ns: of the best naive variant; 0: not known.
-local function add_row(t, size, row, naive_ns)
+-- naive_ns: of the best naive variant; 0: not known. copy: bytes/s that a copy is expected to move.
+local function add_row(t, size, row, naive_ns, copy)
   local timed, ns = row.median_ns ~= nil, time_of(row)
   local predicted = not timed and row.predicted_ns
-  local bytes = size.read_bytes + size.write_bytes
+  local rate = row.bytes_per_s
+    or predicted and (size.read_bytes + size.write_bytes) / predicted * 1e9
   local counted = (row.sectors or 0) > 0
   t:row(row.winner and "good" or not row.coalesced and "warn" or row.naive and "bold" or "plain",
     (row.winner and "*" or row.tied and "=" or "") .. (row.naive and "n" or row.own and "o" or "")
@@ -56,16 +59,15 @@ local function add_row(t, size, row, naive_ns)
       .. (row.predicted_credible == false and "?" or ""),
     row.rank, row.label,
     timed and units.ns(row.median_ns),
-    row.bytes_per_s and string.format("%.0f", row.bytes_per_s / 1e9),
-    percent(row.share),
     predicted and units.ns(predicted),
-    predicted and string.format("%.0f", bytes / predicted),
     naive_ns > 0 and ns > 0 and row.predicted_credible ~= false
       and string.format("%.2f", naive_ns / ns) or nil,
-    not timed and row.predicted_limit or nil,
+    percent(row.share or predicted and copy and rate / copy),
+    rate and string.format("%.0f", rate / 1e9),
+    units.share(row.coalesced_share), units.share(row.utilisation),
     counted and string.format("%s%.1f | %4.1f", (row.sectors_error or 0) > 0 and "~" or "",
       row.sectors_ld, row.sectors_st) or nil,
-    units.share(row.coalesced_share), units.share(row.utilisation),
+    not timed and row.predicted_limit or nil,
     (row.passes or 0) >= PASSES
       and string.format(row.passes < 10 and "%.1f" or "%.0f", row.passes) or nil,
     row.registers,
@@ -100,7 +102,7 @@ function Board:wants(row)
 end
 
 function Board:show(row)
-  add_row(self.table, self.size, row, self.naive_ns)
+  add_row(self.table, self.size, row, self.naive_ns, self.copy)
   self.shown[kind_of(row) or ""] = true
 end
 
@@ -111,8 +113,8 @@ function Board:show_equals(k)
   local row, last = rows[k], rows[k].rank + rows[k].as_fast
   local time = units.ns(time_of(row))
   self.table:row("dim", nil, row.rank,
-    string.format("to %d: %d more as fast", last, row.as_fast + 1), row.median_ns and time, nil,
-    nil, not row.median_ns and time or nil)
+    string.format("to %d: %d more as fast", last, row.as_fast + 1), row.median_ns and time,
+    not row.median_ns and time or nil)
   while rows[k] and rows[k].rank <= last do
     if self:wants(rows[k]) then
       self:show(rows[k])
@@ -122,9 +124,10 @@ function Board:show_equals(k)
   return k
 end
 
-local function put_table(out, size, replayed, top)
+local function put_table(out, size, report, top)
   local board = setmetatable({ size = size, naive_ns = best_naive(size), shown = {},
-    table = new_table(replayed) }, Board)
+    copy = size.ceiling_bytes_s or report.device.copy_bytes_s,
+    table = new_table(report.replayed) }, Board)
   local k, shown, same = 1, 0, 0
   while size.rows[k] and is_good(size.rows[k]) do
     local row = size.rows[k]
@@ -145,10 +148,13 @@ local function put_table(out, size, replayed, top)
     out:put("  no candidate passed\n")
     return
   end
-  local left_out = out.width > 0 and board.table:fit(2, out.width, "candidate", OPTIONAL) or 0
+  local left_out, whole = 0, 0
+  if out.width > 0 then
+    left_out, whole = board.table:fit(2, out.width, "candidate", LEAST_LABEL, OPTIONAL)
+  end
   out:table(board.table, 2)
   if left_out > 0 then
-    out:put("  %d columns are left out: COLUMNS=160 shows them\n", left_out)
+    out:put("  %d more column%s with COLUMNS=%d\n", left_out, left_out > 1 and "s" or "", whole)
   end
 end
 
@@ -195,11 +201,11 @@ end
 local function put_untried(out, size, report, look)
   local all = size.tried + size.untried
   if size.untried > 0 and report.settled then
-    out:put("  tried %d of %d candidates: the last %d were at most %.1f %% better, and in 96 %% of "
-      .. "recorded searches the best then was within 1 %% of the best of all; --search exhaustive "
-      .. "tries all\n", size.tried, all, look.patience, 100 * look.gain)
+    out:put("  tried %d of %d candidates: the last %d gained at most %.1f %%, so the search "
+      .. "stopped; --search exhaustive tries all\n", size.tried, all, look.patience,
+      100 * look.gain)
   elseif size.untried > 0 then
-    out:put("  tried %d of %d candidates (search: %s): the best of these, others may be better\n",
+    out:put("  tried %d of %d candidates (search: %s); others may be faster\n",
       size.tried, all, report.search)
   end
 end
@@ -209,7 +215,7 @@ local function put_size(out, size, report, look)
     units.bytes(size.read_bytes), units.bytes(size.write_bytes),
     size.ceiling_bytes_s and string.format("; a copy moves %.0f GB/s", size.ceiling_bytes_s / 1e9)
       or "")
-  put_table(out, size, report.replayed, look.top)
+  put_table(out, size, report, look.top)
   if size.faster then
     out:put("  %s %s\n", out:paint("warn", "passed over:"), size.faster)
   end
@@ -217,12 +223,10 @@ local function put_size(out, size, report, look)
     out:put("  %s %s\n", k == 1 and out:paint("warn", "note:") or "     ", line)
   end
   out:put("  %d %s, %d failed%s%s%s\n", size.verified,
-    size.counted_only and "verified, counted and predicted"
-      or report.replayed and "recorded as verified"
-      or "verified",
+    report.replayed and "recorded as verified" or "verified",
     size.failed, size.unfit > 0 and string.format(", %d not for this size", size.unfit) or "",
-    size.tied > 1 and string.format(", %d tied for the best", size.tied) or "",
-    size.decided and ": " .. size.decided or "")
+    size.tied > 1 and string.format("; %d tie for the best", size.tied) or "",
+    size.decided and ", " .. size.decided or "")
   put_untried(out, size, report, look)
   if size.recorded then
     out:put("  %s\n", size.recorded)
@@ -274,7 +278,7 @@ local function put_range(out, r)
   if #t.rows > 0 then
     out:put("\n%s\n", out:paint("bold", "samples of the range"))
     if out.width > 0 then
-      t:fit(2, out.width, "winner", { "of copy", "GB/s", "x naive" })
+      t:fit(2, out.width, "winner", LEAST_LABEL, { "of copy", "GB/s", "x naive" })
     end
     out:table(t, 2)
   end
@@ -294,10 +298,9 @@ local function put_around(out, r)
     end
   end
   if n > 0 then
-    out:put("\nsamples of the range: %d sizes around these, where the best candidates %s %.2f "
-      .. "times as fast as the naive ones, at most %.2f times (%s); --no-range leaves them "
-      .. "out\n", n,
-      r.sizes[1].counted_only and "are predicted to be" or "are", math.exp(sum / n), most, at)
+    out:put("\n%d sizes around these were tuned too: the best candidates are%s %.2f times as fast "
+      .. "as the naive ones, at most %.2f times (%s); --no-range skips these sizes\n", n,
+      r.sizes[1].counted_only and " predicted to be" or "", math.exp(sum / n), most, at)
   end
 end
 
@@ -336,21 +339,37 @@ local function put_samples(out, r)
   end
 end
 
--- The marks that rows of the report have, with their meaning.
-local function legend(r)
-  local own, sampled, incredible, unknown = "", "", "", ""
+-- The marks that rows of the report have, and what two columns mean.
+local function put_legend(out, r)
+  local marks, counted = {}, false
+  local function add(mark, wanted)
+    marks[mark] = marks[mark] or wanted or nil
+  end
   for _, size in ipairs(r.sizes) do
     for _, row in ipairs(size.rows) do
-      own = row.own and "   o your own" or own
-      sampled = (row.sectors_error or 0) > 0 and "   ~ sampled" or sampled
-      unknown = row.coalesced_unknown and "   ~! the sample does not say" or unknown
-      incredible = row.predicted_credible == false
-        and "   ? predicted faster than memory is: not ranked" or incredible
+      local good = is_good(row)
+      add("* winner", row.winner)
+      add("= tied with it", row.tied and not row.winner)
+      add("n naive", row.naive)
+      add("o your own", row.own)
+      add("! uncoalesced", good and not row.coalesced and not row.coalesced_unknown)
+      add("~! uncoalesced by a sample, within its error", row.coalesced_unknown)
+      add("? predicted faster than memory: not ranked", row.predicted_credible == false)
+      add("~ from a sample of blocks", (row.sectors_error or 0) > 0)
+      counted = counted or row.coalesced_share ~= nil
     end
   end
-  return "* winner   = tied with it   n naive" .. own .. "   ! not coalesced" .. unknown
-    .. incredible
-    .. "   sectors: of 32 bytes, a request of a warp" .. sampled
+  local shown = {}
+  for _, mark in ipairs { "* winner", "= tied with it", "n naive", "o your own", "! uncoalesced",
+    "~! uncoalesced by a sample, within its error", "? predicted faster than memory: not ranked",
+    "~ from a sample of blocks" } do
+    shown[#shown + 1] = marks[mark] and mark
+  end
+  out:put("\n%s\n", table.concat(shown, "   "))
+  if counted then
+    out:put("coalesced: share of the touched 32-byte sectors that the accesses need; "
+      .. "utilisation: share of the bytes in these sectors that the kernel uses\n")
+  end
 end
 
 ---@param r table the report
@@ -360,8 +379,8 @@ function show.board(r, look)
   local out = text.new(look)
   out:put("%s on %s (%s, CC %s): %s\n", out:paint("bold", r.name), r.device.id, r.device.name,
     r.device.cc, r.says)
-  out:put("%d points, %d candidates, %d different kernels%s\n", r.points, r.candidates, r.sources,
-    r.stopped_early and "; stopped early, so not all were evaluated" or "")
+  out:put("%d candidates, %d different kernels (`sectile space` lists them)%s\n", r.candidates,
+    r.sources, r.stopped_early and "; stopped early, so not all were evaluated" or "")
   put_extent(out, r)
   put_samples(out, r)
   for _, size in ipairs(r.sizes) do
@@ -371,7 +390,7 @@ function show.board(r, look)
   end
   put_range(out, r)
   put_around(out, r)
-  out:put("\n%s\n", legend(r))
+  put_legend(out, r)
   return out
 end
 

@@ -264,7 +264,7 @@ local function read_head(line, file, place)
   for _, name in ipairs(head) do
     if not name:match "^[%a_][%w_]*$" or seen[name] then
       check.fail(place, "%s:1: '%s'%s; expected the extents' names, and count, with commas between",
-        file, name, seen[name] and " stands there twice" or "")
+        file, name, seen[name] and " is given twice" or "")
     end
     seen[name] = true
   end
@@ -340,7 +340,7 @@ local function given_size(text, place)
   for part in (text .. ","):gmatch "([^,]*)," do
     local name, value = part:match "^%s*([%a_][%w_]*)%s*=%s*(%S+)%s*$"
     if not name or size[name] then
-      check.fail(place, "--add-size '%s': %s", text, name and name .. " stands there twice"
+      check.fail(place, "--add-size '%s': %s", text, name and name .. " is given twice"
         or "expected NAME=NUMBER and commas, such as --add-size row=1000,col=2000")
     end
     size[name] = math.tointeger(value) or value

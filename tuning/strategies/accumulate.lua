@@ -511,7 +511,7 @@ return {
     return {
       { "place", { "shared", "global" }, key = "place=", doc = "where points are combined first" },
       { "threads", k.ordered and { 256, 512, 1024, 128, 64, 32 } or { 512, 1024, 256 },
-        key = "threads=", doc = "threads a block" },
+        key = "threads=", doc = "threads per block" },
       { "vec", { 4, 16, 8, 2, 1 }, key = "vec=", doc = "neighbouring points in a vector" },
       { "items", { 4, 2, 1, 8 }, key = "items=", doc = "vectors that a thread loads at once" },
       { "ahead", { false, true }, key = "ahead=", when = "place == 'shared'",
@@ -530,7 +530,7 @@ return {
       { "parts", parts_of(k), key = "parts=", when = "place == 'shared'", neutral = 1,
         doc = "parts of the output, each for blocks of its own" },
       { "blocks", { 1, 2, 4 }, key = "blocks=", when = "place == 'shared'",
-        doc = "blocks a multiprocessor" },
+        doc = "blocks per multiprocessor" },
     }
   end,
   facts = facts,

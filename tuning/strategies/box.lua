@@ -16,7 +16,7 @@ local function axes(k)
     return about.is_exchanged[n] and op.record.bytes * width < 4
   end)
   return {
-    { "threads", { 512, 256 }, key = "threads=", doc = "threads a block, at most" },
+    { "threads", { 512, 256 }, key = "threads=", doc = "threads per block, at most" },
     { "box", #list > 0 and list or { "none" }, key = "box=",
       doc = "elements of a box along the modes, slowest first" },
     { "items", { 4, 1, 2, 8, 16 }, key = "items=",
@@ -24,7 +24,7 @@ local function axes(k)
     { "load", can_copy and { "registers", "async" } or { "registers" },
       key = "load=", doc = "async: asynchronous copies; registers: all loads of a thread first" },
     { "evict", { "loads", "none", "stores" }, key = "evict=",
-      doc = "loads, stores: L2 gives up last what is loaded, or stored" },
+      doc = "loads, stores: L2 evict-last policy for these" },
     { "vec", { width }, key = "vec=",
       doc = "elements of a vector along the mode that both sides begin with" },
   }

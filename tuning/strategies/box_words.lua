@@ -19,11 +19,11 @@ local function axes(k)
   local into, out = boxes.sides_at(k, about)
   local list = boxes.list(k.sizes[1], into, out, element_bytes(k, about))
   return {
-    { "threads", { 256, 512, 128 }, key = "threads=", doc = "threads a block" },
+    { "threads", { 256, 512, 128 }, key = "threads=", doc = "threads per block" },
     { "box", #list > 0 and list or { "none" }, key = "box=",
       doc = "elements of a box along the modes, slowest first" },
     { "evict", { "none", "stores" }, key = "evict=",
-      doc = "stores: L2 gives up last what is stored" },
+      doc = "stores: L2 evict-last policy" },
   }
 end
 

@@ -519,8 +519,8 @@ end
 
 return {
   name = "direct",
-  doc = "One thread an element, one or several blocks an element of a reduction; every access "
-    .. "where its layout puts it.",
+  doc = "The naive kernel: one thread per element, or one or several blocks per reduced element; "
+    .. "direct accesses.",
   applies = {},
   splits = "none", -- it is right at all extents
   taps = true,
@@ -530,7 +530,7 @@ return {
   scans = true,
   ragged = true,
   axes = function(k)
-    return { { "threads", threads(k), key = "threads=", doc = "threads a block" } }
+    return { { "threads", threads(k), key = "threads=", doc = "threads per block" } }
   end,
   where = {},
   template = "direct.cu",

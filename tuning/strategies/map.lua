@@ -638,8 +638,8 @@ end
 local function axes(k)
   local _, unroll = thin.view(k)
   local list = {
-    { "threads", { 256, 128, 512 }, key = "threads=", doc = "threads a block" },
-    { "items", { 1, 2, 4, 8 }, key = "items=", doc = "vectors a thread, all loads in flight" },
+    { "threads", { 256, 128, 512 }, key = "threads=", doc = "threads per block" },
+    { "items", { 1, 2, 4, 8 }, key = "items=", doc = "vectors per thread, all loads in flight" },
     { "vec", { 1, 2, 4, 8, 16 }, key = "vec=", doc = "neighbouring elements in a vector" },
   }
   list[#list + 1] = unroll and { "unroll", { unroll, 1 }, key = "unroll=",
@@ -666,7 +666,7 @@ local function axes(k)
       doc = "who shares a tile: warps need no barrier of the block" }
   end
   list[#list + 1] = { "evict", { "none", "loads", "stores", "streaming" }, key = "evict=",
-    doc = "loads, stores: L2 gives up last what is loaded, or stored; streaming: used once" }
+    doc = "loads, stores: L2 evict-last policy for these; streaming: evict-first" }
   return list
 end
 

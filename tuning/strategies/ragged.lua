@@ -166,13 +166,13 @@ return {
     return {
       { "lanes", { "path", 32, 16, 8, 4, 2, 1, 256 }, key = "lanes=",
         doc = "threads that share a row; path: blocks have equal shares of elements and row ends" },
-      { "threads", { 256, 128, 512 }, key = "threads=", doc = "threads a block" },
+      { "threads", { 256, 128, 512 }, key = "threads=", doc = "threads per block" },
       { "items", { 7, 11, 15, 4, 8, 2, 1 }, key = "items=",
         doc = "elements of a thread, all loads in flight; on a path, elements and row ends" },
       { "blocks", { 8 * sms, 4 * sms, 16 * sms }, key = "blocks=", when = "lanes == 'path'",
         doc = "that share the path" },
       { "evict", { "streaming", "none" }, key = "evict=",
-        doc = "streaming: what is read once leaves the caches first" },
+        doc = "streaming: evict-first policy for what is read once" },
     }
   end,
   facts = facts,

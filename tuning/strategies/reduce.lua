@@ -635,7 +635,7 @@ local function axes(k)
     table.insert(lanes, "any")
   end
   return {
-    { "threads", { 512, 256, 1024, 128 }, key = "threads=", doc = "threads a block" },
+    { "threads", { 512, 256, 1024, 128 }, key = "threads=", doc = "threads per block" },
     { "lanes", lanes, key = "lanes=", doc = "threads side by side along the fastest mode"
         .. (rows and "; any: as many as a row keeps busy" or "") },
     { "vec", { 16, 8, 4, 2, 1 }, key = "vec=", doc = "neighbouring elements in a vector" },
@@ -644,11 +644,11 @@ local function axes(k)
       doc = "where rows start: on a whole vector, or anywhere, then their ends are taken alone" },
     { "items", { 8, 4, 16, 2, 1 }, key = "items=",
       doc = "vectors along what is reduced, all loads in flight" },
-    { "outputs", { 1, 2, 4, 8 }, key = "outputs=", doc = "outputs, or vectors of them, a thread" },
+    { "outputs", { 1, 2, 4, 8 }, key = "outputs=", doc = "outputs, or vectors, per thread" },
     { "blocks", { 1, 4 * sms, 2 * sms, 8 * sms }, key = "blocks=",
       doc = "where outputs are fewer, blocks share them until there are so many" },
     { "evict", { "streaming", "none" }, key = "evict=",
-      doc = "streaming: what is read is used once, and leaves the caches first" },
+      doc = "streaming: evict-first policy for loads" },
   }
 end
 

@@ -879,7 +879,7 @@ end
 
 local function axes(k)
   local list = {
-    { "threads", { 256, 128, 512, 1024, 64 }, key = "threads=", doc = "threads a block" },
+    { "threads", { 256, 128, 512, 1024, 64 }, key = "threads=", doc = "threads per block" },
     { "lanes", { 256, 128, 512, 1024, 2048, 4096, 8192, 64, 32, 16, 8, 4, 2, 1 },
       key = "lanes=",
       doc = "threads that have a row: part of a block, a block, or a cluster of blocks" },
@@ -894,7 +894,7 @@ local function axes(k)
       48, 56, 64 },
       key = "items=", doc = "vectors of a row that a thread has at once" },
     { "evict", { "none", "streaming" }, key = "evict=",
-      doc = "streaming: what is used once leaves the caches first" },
+      doc = "streaming: evict-first policy for what is used once" },
     { "grid", shared_by(k), key = "grid=",
       doc = "blocks of a launch, if a sequence of launches has rows together, each a reduction; "
         .. "0: one launch" },

@@ -357,7 +357,7 @@ return {
   axes = function(k)
     local rows = k.scan == #k.dims
     return {
-      { "threads", { 256, 512, 128, 1024 }, key = "threads=", doc = "threads a block" },
+      { "threads", { 256, 512, 128, 1024 }, key = "threads=", doc = "threads per block" },
       { "lanes", { 256, 512, 128, 1024, 64, 32, 16, 8, 4, 2, 1 }, key = "lanes=",
         doc = "threads that have a row" },
       { "vec", { 4, 2, 8, 16, 1 }, key = "vec=", doc = "neighbouring elements in a vector" },
@@ -369,7 +369,7 @@ return {
         key = "hold=", when = rows and "order == 'tiles'" or nil,
         doc = "where a tile is until what is before it is known" },
       { "evict", { "streaming", "none" }, key = "evict=",
-        doc = "streaming: what is used once leaves the caches first" },
+        doc = "streaming: evict-first policy for what is used once" },
     }
   end,
   facts = facts,

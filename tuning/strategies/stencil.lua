@@ -460,13 +460,13 @@ return {
   taps = true,
   axes = {
     { "halo", { "registers", "shared" }, key = "halo=", doc = "where what taps reach is kept" },
-    { "threads", { 256, 128, 512, 64, 32 }, key = "threads=", doc = "threads a block" },
+    { "threads", { 256, 128, 512, 64, 32 }, key = "threads=", doc = "threads per block" },
     { "lanes", { 32, 64, 128, 256, 512 }, key = "lanes=", doc = "threads next to each other along "
       .. "the fastest dimension" },
-    { "vec", { 1, 2, 4, 8, 16 }, key = "vec=", doc = "neighbours a thread computes at once" },
-    { "items", { 1, 2, 4, 8 }, key = "items=", doc = "groups of them a thread",
+    { "vec", { 1, 2, 4, 8, 16 }, key = "vec=", doc = "neighbours that a thread computes at once" },
+    { "items", { 1, 2, 4, 8 }, key = "items=", doc = "groups of them per thread",
       when = "halo == 'shared'" },
-    { "rows", { 1, 2, 4, 8 }, key = "rows=", doc = "lines a thread, along the slowest dimension "
+    { "rows", { 1, 2, 4, 8 }, key = "rows=", doc = "lines per thread, along the slowest dimension "
       .. "that taps reach along", when = "marches > 0" },
     { "wide", { 1, 2, 4 }, key = "wide=", doc = "of them side by side, in the third dimension",
       when = "sides > 0" },

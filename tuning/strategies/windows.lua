@@ -106,7 +106,7 @@ return {
     end },
   },
   axes = {
-    { "threads", { 256, 512 }, key = "threads=", doc = "threads a block" },
+    { "threads", { 256, 512 }, key = "threads=", doc = "threads per block" },
     { "items", { 16, 8, 4, 2, 1 }, key = "items=", doc = "elements of a thread" },
     { "windows", { 16, 8, 4, 2 }, key = "windows=",
       doc = "parts of the table, one after the other" },
