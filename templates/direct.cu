@@ -61,7 +61,7 @@ $(g:head(threads)) {
     if (inside) {
       $(declare_values())
       $(call())
-      mine = {$(partial())};
+      mine = $(partial());
     }
     const partial earlier = combine(before, scan_block<kThreads, kLanes>(mine, identity(), all));
     if (inside) {

@@ -244,8 +244,8 @@ static void set_type(lua_State *L, const sct_type_info *type) {
 }
 
 /* How it is reduced; of an index also what is compared, described as a field is. */
-static void set_reduce(lua_State *L, sct_reduce reduce, sct_type compared) {
-  set_string(L, "reduce", sct_reduce_name(reduce));
+static void set_reduce(lua_State *L, const char *key, sct_reduce reduce, sct_type compared) {
+  set_string(L, key, sct_reduce_name(reduce));
   if (sct_reduce_is_arg(reduce)) {
     const sct_type_info *type = sct_type_get(compared);
     lua_createtable(L, 0, 4);
@@ -307,8 +307,8 @@ static void push_operand(lua_State *L, const sct_spec *spec, int op, int layout)
   set_boolean(L, "keeps", operand->keeps);
   set_boolean(L, "is_index", operand->is_index);
   set_boolean(L, "has_none", operand->has_none);
-  set_reduce(L, operand->reduce, operand->compared);
-  set_string(L, "scan", sct_reduce_name(operand->scan));
+  set_reduce(L, "reduce", operand->reduce, operand->compared);
+  set_reduce(L, "scan", operand->scan, operand->compared);
   set_boolean(L, "exclusive", operand->exclusive);
   set_string(L, "accumulate", sct_accumulate_name(operand->accumulate));
   set_boolean(L, "through_index", operand->through_index);
@@ -369,7 +369,7 @@ static void push_values(lua_State *L, const sct_spec *spec, int step) {
     if (value->step == step) {
       lua_createtable(L, 0, 6);
       set_string(L, "name", value->name);
-      set_reduce(L, value->reduce, value->compared);
+      set_reduce(L, "reduce", value->reduce, value->compared);
       set_type(L, type);
       set_integer(L, "bytes", type->bytes);
       lua_rawseti(L, -2, ++n);

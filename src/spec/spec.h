@@ -168,6 +168,15 @@ bool sct_reduce_find(sct_reduce *out, const char *name);
 static inline bool sct_reduce_is_arg(sct_reduce reduce) {
   return reduce == SCT_REDUCE_ARGMAX || reduce == SCT_REDUCE_ARGMIN;
 }
+/* Is the result a number with a fraction, whatever is reduced? */
+static inline bool sct_reduce_is_real(sct_reduce reduce) {
+  return reduce == SCT_REDUCE_MEAN || reduce == SCT_REDUCE_VARIANCE ||
+         reduce == SCT_REDUCE_LOGSUMEXP || reduce == SCT_REDUCE_SOFTMAX_SUM;
+}
+/* Do roundings of floats depend on the order? */
+static inline bool sct_reduce_rounds(sct_reduce reduce) {
+  return reduce == SCT_REDUCE_SUM || reduce == SCT_REDUCE_PRODUCT || sct_reduce_is_real(reduce);
+}
 /* The names that `accumulate` has for them: a sum is "add". */
 const char *sct_accumulate_name(sct_reduce accumulate);
 bool sct_accumulate_find(sct_reduce *out, const char *name);
@@ -489,6 +498,8 @@ static inline bool sct_spec_combines_along(const sct_spec *spec, int dim) {
 
 /* Does one of the elements that are combined decide, as the largest or the smallest? */
 bool sct_spec_orders(const sct_spec *spec);
+/* Is some value a product? Its factors must be near 1, or nothing is left of them. */
+bool sct_spec_has_product(const sct_spec *spec);
 
 /* A spec is made in four steps: fill in the plain fields (pool and arena first); bind; trace the
  * layouts over each operand's index variables and fill in layouts and sizes; finish.

@@ -18,7 +18,7 @@ bool sct_accumulate_find(sct_reduce *out, const char *name) {
   }
   sct_reduce found = SCT_REDUCE_NONE;
   const bool known =
-      strcmp(name, "sum") != 0 && sct_reduce_find(&found, name) && !sct_reduce_is_arg(found);
+      strcmp(name, "sum") != 0 && sct_reduce_find(&found, name) && found <= SCT_REDUCE_XOR;
   *out = known ? found : *out;
   return known;
 }

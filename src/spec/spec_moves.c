@@ -109,7 +109,7 @@ static bool read_move(const sct_spec *spec, const body_tree *tree, const node *s
   const sct_record *from = &spec->operands[in->op].record;
   const int first = in->field < 0 ? 0 : in->field;
   const int last = in->field < 0 ? from->n_fields - 1 : in->field;
-  const bool is_arg = sct_reduce_is_arg(output->reduce);
+  const bool is_arg = sct_reduce_is_arg(output->reduce) || sct_reduce_is_arg(output->scan);
   for (int f = first; f <= last; f++) {
     const int out_field = m->field < 0 ? f : m->field;
     const sct_type wanted = is_arg ? output->compared : output->record.fields[out_field].type;

@@ -94,7 +94,7 @@ static sct_status bind_over(sct_spec *spec, sct_error *err) {
 }
 
 static bool sums_floats(const sct_value *value) {
-  return value->reduce == SCT_REDUCE_SUM && sct_type_get(value->type)->kind == SCT_KIND_FLOAT;
+  return sct_reduce_rounds(value->reduce) && sct_type_get(value->type)->kind == SCT_KIND_FLOAT;
 }
 
 static sct_status name_is_taken(const sct_spec *spec, const sct_value *value, int line,

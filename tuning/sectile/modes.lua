@@ -543,12 +543,12 @@ local function with_dims(s, body)
   return body and table.concat(lines) .. body
 end
 
--- The number of an element among those that are reduced to one, in the order of the user's
--- dimensions, over modes.
+-- The number of an element among those that are reduced to one or scanned, in the order of the
+-- user's dimensions, over modes.
 local function reduced_index(s)
   local number = 0
   for d, extent in ipairs(s.k.extents) do
-    number = s.k.reduced[d] and number * extent + s.place[d] or number
+    number = reduce.joins(s.k, d) and number * extent + s.place[d] or number
   end
   return number
 end

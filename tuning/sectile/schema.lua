@@ -36,13 +36,15 @@ M["s.array"] = {
   { "none", "boolean", "of an index array: a value below 0 says that there is no element; the body "
     .. "asks for it, and what is read through it is what 0 finds" },
   { "reduce", "string|table", "of an output that lacks some of the kernel's dimensions: `sum`, "
-    .. "`max` or `min` of what the body gives for them, or where that is: `argmax`, `argmin`" },
+    .. "`product`, `max`, `min`, `mean`, `variance` or `logsumexp` of what the body gives for "
+    .. "them, or where the largest or smallest is: `argmax`, `argmin`" },
   { "accumulate", "string", "of an output whose places an index gives: `add`, `min`, `max`, `and`, "
     .. "`or` or `xor` of what the body gives for all points that fall on one" },
   { "deterministic", "boolean", "of an output that is accumulated: it holds the same bits after "
     .. "every launch, also where it adds up floats" },
-  { "scan", "string", "of an output: `sum`, `max` or `min` of what the body gives for the elements "
-    .. "up to its own, along one dimension" },
+  { "scan", "string|table", "of an output: `sum`, `product`, `max`, `min` or `logsumexp` of what "
+    .. "the body gives for the elements up to its own, along one dimension, or where the largest or "
+    .. "smallest of them is: `argmax`, `argmin`" },
   { "along", "string", "of a scan: the dimension; default: the kernel's last" },
   { "exclusive", "boolean", "of a scan: the element itself is left out" },
   { "inout", "boolean", "of an output: the body reads what its element held and updates it in "
@@ -79,9 +81,9 @@ M["s.kernel"] = {
 }
 
 M["a step"] = {
-  { "reduce", "table", "by name, `sum`, `max`, `min`, `argmax` or `argmin` of what the body gives "
-    .. "for the elements of a row; `{ \"sum\", \"i64\" }` names another type than `f32` (than "
-    .. "`f64`, where an input has it)" },
+  { "reduce", "table", "by name, `sum`, `product`, `max`, `min`, `argmax`, `argmin`, `mean`, "
+    .. "`variance`, `logsumexp` or `softmax_sum` of what the body gives for the elements of a row; "
+    .. "`{ \"sum\", \"i64\" }` names another type than `f32` (than `f64`, where an input has it)" },
   { "row", "table", "values that the body computes once a row: their types by name, as in "
     .. "`{ r = \"f32\" }`" },
   { "body", "string", "CUDA C statements for one element, or of what there is once a row",

@@ -292,7 +292,7 @@ local function plan_reduction(k, c)
     return members(p, p.slots)
   end
   p.store_partial = function(name)
-    return reduce.stores(p.slots, name, function(...) return store_text(p, ...) end,
+    return reduce.stores(p.slots, name, p.n_reduced, function(...) return store_text(p, ...) end,
       function(...) return held_text(p, ...) end, p.n_reduced .. " > 0")
   end
   p.traffic = traffic(p, p.lanes > 1 and p.kept[#p.kept] or p.reduced[#p.reduced] or #k.dims)
@@ -401,10 +401,10 @@ local function plan_scan(k, c)
   p.lanes = lanes_of(k, c.threads)
   local kept = reduce.count(k, p.kept)
   p.n_kept, p.n_reduced = g:text(kept), g:text(k.extents[k.scan])
-  p.partial = function() return members(p, slots) end
+  p.partial = function() return reduce.single(slots, members(p, slots)) end
   p.store_results = function(before, up_to)
     return reduce.stores(slots, function(slot) return slot.op.exclusive and before or up_to end,
-      function(...) return store_text(p, ...) end)
+      nil, function(...) return store_text(p, ...) end)
   end
   p.static_shared_bytes = c.threads * bytes
   p.traffic = traffic(p, p.lanes > 1 and p.kept[#p.kept] or k.scan)
@@ -424,7 +424,7 @@ local function plan_step(p, step)
   step.mine, step.bytes = mine, bytes
   step.partial = function()
     local text = members(p, slots)
-    reduce.name_values(slots, mine, p.values)
+    reduce.name_values(slots, mine, "n_elements", p.values)
     return text
   end
 end
