@@ -1,6 +1,6 @@
 /* Reductions on the host: what a kernel that only moves data into sums, maxima, variances and the
- * like, scans or accumulates it, must give. Floats are computed with in long double, so that this is nearer to the truth
- * than any order of additions on a device; integers wrap as theirs do. */
+ * like, scans or accumulates it, must give. Floats are computed with in long double, so that this
+ * is nearer to the truth than any order of additions on a device; integers wrap as theirs do. */
 #include "measure_data.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ typedef struct fold {
   long double other; /* the squares of what differs from it; the exponentials below the maximum */
   int64_t n;         /* values */
   uint64_t bits;     /* of an integer, sign-extended if it has a sign */
-  int64_t index; /* of the element that has this extreme; -1: none yet */
+  int64_t index;     /* of the element that has this extreme; -1: none yet */
 } fold;
 
 static bool is_max(const fold *f) {

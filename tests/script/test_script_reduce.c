@@ -88,6 +88,16 @@ static void test_mistakes(void **state) {
       reduction("s.array('t', 'f32', nil, { dims = 'row', reduce = 'summ' })", "t = a;", ""),
       "spec.lua", 3, "unknown reduce 'summ'; did you mean 'sum'?");
   assert_fails(
+      reduction("s.array('t', 'f32', nil, { dims = 'row', reduce = 'prod' })", "t = a;", ""),
+      "spec.lua", 3, "unknown reduce 'prod'; write product");
+  assert_fails(
+      reduction("s.array('t', 'i32', nil, { dims = 'row', reduce = 'mean' })", "t = a;", ""),
+      "spec.lua", 3, "'t' is a mean of values, which has a fraction, and i32 has none; use f32");
+  assert_fails(
+      reduction("s.array('t', 'f32', nil, { dims = 'row', reduce = 'variance', inout = true })",
+                "t = a;", ""),
+      "spec.lua", 3, "'t' is a variance and inout, but what it holds does not say how many");
+  assert_fails(
       reduction("s.array('t', 'f32', nil, { dims = 'row', reduce = 'argmax' })", "t = a;", ""),
       "spec.lua", 3, "output 't' is an index (argmax), so its type is an integer such as i32");
   assert_fails(HEAD "return s.kernel { name = 'k', dims = { 'i' }, body = 't = a;',\n"

@@ -249,6 +249,10 @@ static void test_mistakes_of_tables(void **state) {
         "", "33 values in all; steps have at most 32");
   FAILS(4, Y, "steps = { { reduce = { m = 'median' }, body = 'm = x;' } },", "",
         "step 1: unknown reduce 'median'");
+  FAILS(4, Y, "steps = { { reduce = { v = 'std' }, body = 'v = x;' } },", "",
+        "step 1: unknown reduce 'std'; write variance, and take sqrtf of it in a later step");
+  FAILS(4, Y, "steps = { { reduce = { v = { 'mean', 'i64' } }, body = 'v = x;' } },", "",
+        "step 1: 'v' is a mean, which has a fraction, and i64 has none; write f32 or f64");
   FAILS(4, Y, "steps = { { reduce = { m = { 'max', 'f16' } }, body = 'm = x;' } },", "",
         "values are i32 i64 u32 u64 f32 f64, not f16");
   FAILS(4, Y, "steps = { { reduce = 'max', body = 'm = x;' } },", "", "reduce must be a table");

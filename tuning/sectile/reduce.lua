@@ -114,12 +114,13 @@ local function add_exponential_members(slot)
     kit.each({ x }, "one.{max} < {max} ? one.{sum} * {scale} + other.{sum}"
       .. " : one.{sum} + other.{sum} * {scale}"))
   slot.result = slot.how == "logsumexp" and function(partial)
-    return string.format("(%s.%s + %s(%s.%s))", partial, x.max, of_type(slot, "log"), partial, x.sum)
+    return string.format("(%s.%s + %s(%s.%s))", partial, x.max, of_type(slot, "log"), partial,
+      x.sum)
   end
 end
 
--- The members of a variance: how many, their mean, and the sum of the squares of what differs from
--- it. Two become one as Chan, Golub and LeVeque say (1979); of one element that is Welford's update.
+-- The members of a variance: how many, their mean, and the sum of squares around it. Two become
+-- one as Chan, Golub and LeVeque say (1979); of one element that is Welford's update.
 local function add_variance_members(slot)
   local x = { type = slot.type, squares = slot.name, count = slot.name .. "_count",
     mean = slot.name .. "_mean", off = slot.name .. "_off", share = slot.name .. "_share",

@@ -43,8 +43,8 @@ M["s.array"] = {
   { "deterministic", "boolean", "of an output that is accumulated: it holds the same bits after "
     .. "every launch, also where it adds up floats" },
   { "scan", "string|table", "of an output: `sum`, `product`, `max`, `min` or `logsumexp` of what "
-    .. "the body gives for the elements up to its own, along one dimension, or where the largest or "
-    .. "smallest of them is: `argmax`, `argmin`" },
+    .. "the body gives for the elements up to its own, along one dimension, or where the largest "
+    .. "or smallest of them is: `argmax`, `argmin`" },
   { "along", "string", "of a scan: the dimension; default: the kernel's last" },
   { "exclusive", "boolean", "of a scan: the element itself is left out" },
   { "inout", "boolean", "of an output: the body reads what its element held and updates it in "
@@ -83,7 +83,7 @@ M["s.kernel"] = {
 M["a step"] = {
   { "reduce", "table", "by name, `sum`, `product`, `max`, `min`, `argmax`, `argmin`, `mean`, "
     .. "`variance`, `logsumexp` or `softmax_sum` of what the body gives for the elements of a row; "
-    .. "`{ \"sum\", \"i64\" }` names another type than `f32` (than `f64`, where an input has it)" },
+    .. "`{ \"sum\", \"i64\" }` names another type than `f32` (`f64`, where an input has it)" },
   { "row", "table", "values that the body computes once a row: their types by name, as in "
     .. "`{ r = \"f32\" }`" },
   { "body", "string", "CUDA C statements for one element, or of what there is once a row",

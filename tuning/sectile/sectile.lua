@@ -251,6 +251,25 @@ local WORDS = {
   border = { "none", "clamp", "zero", "wrap" },
 }
 
+-- What NumPy and PyTorch call reductions and scans, and other words for them.
+local ELSEWHERE = {
+  prod = "product", cumprod = "product", cumsum = "sum", count = "sum, of 1 in the body",
+  amax = "max", cummax = "max", maximum = "max", amin = "min", cummin = "min", minimum = "min",
+  average = "mean", avg = "mean", any = "max", all = "min", var = "variance",
+  std = "variance, and take sqrtf of it in a later step", moments = "mean and variance",
+  var_mean = "mean and variance", norm = "sum, of squares in the body",
+  lse = "logsumexp", logcumsumexp = "logsumexp", sumexp = "softmax_sum", softmax = "softmax_sum",
+}
+
+-- The word for how values become one.
+local function how_word(word, option, unknown, place)
+  local other = (option == "reduce" or option == "scan") and ELSEWHERE[word]
+  if other then
+    check.fail_word(place, word, "%s '%s'; write %s", unknown, word, other)
+  end
+  return check.word(word, WORDS[option], unknown, place)
+end
+
 -- { west = { 0, -1 }, ... } as a list in order of names. In one dimension a number will do.
 local function copy_taps(taps, what, place)
   check.plain(taps, what .. ": taps", place)
@@ -313,14 +332,14 @@ end
 
 -- The options of an array that are words, and what goes with them.
 local function copy_words(array, options, what, place)
-  for option, words in pairs(WORDS) do
+  for option in pairs(WORDS) do
     local word = options[option]
     if type(word) == "table" then -- only reduce and scan may be one
       word, array.compared = how_and_type(word, ("%s: %s"):format(what, option), option, place)
     end
     local is_file = option == "fill" and word and word:find "^file:" -- of what is asked elsewhere
     array[option] = is_file and word
-      or word and check.word(word, words, ("%s: unknown %s"):format(what, option), place)
+      or word and how_word(word, option, ("%s: unknown %s"):format(what, option), place)
   end
   if array.compared and not is_index(array.reduce or array.scan) then
     local key = array.reduce and "reduce" or "scan"
@@ -495,7 +514,7 @@ local function copy_values(reduce, inputs, what, place)
       check.fail_key(place, "reduce", "%s: every value has a name, as in reduce = { m = \"max\" }",
         what)
     end
-    word = check.word(word, WORDS.reduce, what .. ": unknown reduce", place)
+    word = how_word(word, "reduce", what .. ": unknown reduce", place)
     if HAS_FRACTION[word] and of and not of:find "^f" then
       check.fail_word(place, of, "%s: '%s' is a %s, which has a fraction, and %s has none; write "
         .. "f32 or f64, or nothing", what, name, word, of)
