@@ -231,6 +231,8 @@ static void read_steps(lua_State *L, sct_script_loader *ld, int kernel) {
                                 .body_line = place.line,
                                 .body_in_file = place.in_file,
                                 .reduces = sct_script_field_flag(L, table, "reduces")};
+    spec->steps[k].n_over = sct_script_list_length(L, table, "over");
+    spec->steps[k].over = string_list(L, spec, table, "over", spec->steps[k].n_over);
     read_values(L, spec, table, k);
     lua_pop(L, 1);
   }

@@ -403,6 +403,17 @@ static void push_body(lua_State *L, const sct_spec *spec, bool fast) {
   }
 }
 
+/* Some of the kernel's dimensions as a set of names. */
+static void push_dims(lua_State *L, const char *key, const sct_spec *spec, unsigned dims) {
+  lua_newtable(L);
+  for (int d = 0; d < spec->n_dims; d++) {
+    if (dims >> d & 1) {
+      set_boolean(L, spec->dims[d], true);
+    }
+  }
+  lua_setfield(L, -2, key);
+}
+
 /* Pushes the steps, each with its body, its values and the numbers of the outputs it assigns. */
 static void push_steps(lua_State *L, const sct_spec *spec, bool fast) {
   lua_createtable(L, spec->n_steps, 0);
@@ -412,6 +423,8 @@ static void push_steps(lua_State *L, const sct_spec *spec, bool fast) {
     set_string(L, "body", step_body(step, fast));
     set_boolean(L, "per_row", spec->steps[s].per_row);
     set_boolean(L, "reduces", spec->steps[s].reduces);
+    push_dims(L, "over", spec, spec->nested ? step->reduced : 0);
+    push_dims(L, "domain", spec, step->domain);
     push_values(L, spec, s);
     lua_setfield(L, -2, "values");
     lua_newtable(L);
@@ -443,6 +456,7 @@ static void push_user_view(lua_State *L, sct_script *script, const int *layout, 
   }
   set_boolean(L, "component_wise", spec->component_wise);
   set_boolean(L, "reduces", spec->reduces);
+  set_boolean(L, "nested", spec->nested);
   set_boolean(L, "accumulates", sct_spec_accumulates(spec));
   set_boolean(L, "ordered", sct_spec_is_ordered(spec));
   if (spec->n_steps > 0) {

@@ -311,6 +311,8 @@ typedef struct sct_value {
   sct_type type;     /* as later steps read it */
   sct_type compared; /* of an index: what its step gives for an element */
   int step;          /* the step that gives it */
+  unsigned dims;     /* of a nested kernel, a bit each: those along which it differs; set by
+                        sct_spec_finish() */
   sct_expr index;    /* without steps: the variable that stands for it; set by sct_spec_bind() */
 } sct_value;
 
@@ -321,6 +323,10 @@ typedef struct sct_step {
   int body_line;
   bool body_in_file;
   bool reduces; /* to its values */
+  int n_over;   /* names of the dimensions that it reduces; 0: those of the spec */
+  const char **over;
+  unsigned reduced; /* those, a bit each; set by sct_spec_bind() */
+  unsigned domain;  /* of a nested kernel: those that its elements have; set by sct_spec_finish() */
   bool per_row; /* done once a row, for values or for outputs that are so; set, as what follows, by
                    sct_spec_finish() */
   const char *kernel_body, *fast_body; /* as of the spec */
@@ -463,6 +469,7 @@ typedef struct sct_spec {
   bool scans;    /* every output has a `scan` */
   int scan_dim;  /* then: the dimension along which they are */
   bool *reduced; /* [n_dims] dimensions that are reduced: no output has them, or those of rows */
+  bool nested;   /* steps reduce different ones, of which `reduced` are all */
   /* set by sct_spec_finish() */
   const char *kernel_body; /* the body, copies between records of different types by field */
   const char *fast_body; /* kernel_body in fast arithmetic (sinf as __sinf); NULL: the spec gives no
@@ -495,6 +502,10 @@ static inline bool sct_spec_multiplies(const sct_spec *spec, int dim) {
 static inline bool sct_spec_combines_along(const sct_spec *spec, int dim) {
   return spec->reduced[dim] || (spec->scans && dim == spec->scan_dim);
 }
+
+/* Is output `op` written for one index of dimension `dim` alone, which exists even where the extent
+ * is 0? */
+bool sct_spec_writes_once(const sct_spec *spec, const sct_operand *op, int dim);
 
 /* Does one of the elements that are combined decide, as the largest or the smallest? */
 bool sct_spec_orders(const sct_spec *spec);

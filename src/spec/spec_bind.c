@@ -126,11 +126,10 @@ static sct_status check_names(const sct_spec *spec, sct_error *err) {
     SCT_TRY(check_name(spec, op->file, op->line, "array", op->name, err));
     SCT_TRY(check_listed_once(spec, op, err));
     SCT_TRY(check_taken(spec, op->file, op->line, "array", op->name, spec->n_scalars, k, err));
-    const int least = op->reduce != SCT_REDUCE_NONE ? 0 : 1;
-    if (op->n_dims < least || op->n_dims > SCT_MAX_DIMS) {
+    if (op->n_dims > SCT_MAX_DIMS) {
       return sct_spec_fail_at(spec, err, op->file, op->line,
-                              "array '%s' has %d to %d dimensions, not %d", op->name, least,
-                              SCT_MAX_DIMS, op->n_dims);
+                              "array '%s' has up to %d dimensions, not %d", op->name, SCT_MAX_DIMS,
+                              op->n_dims);
     }
   }
   return check_records(spec, err);

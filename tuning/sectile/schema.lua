@@ -84,6 +84,7 @@ M["a step"] = {
   { "reduce", "table", "by name, `sum`, `product`, `max`, `min`, `argmax`, `argmin`, `mean`, "
     .. "`variance`, `logsumexp` or `softmax_sum` of what the body gives for the elements of a row; "
     .. "`{ \"sum\", \"i64\" }` names another type than `f32` (`f64`, where an input has it)" },
+  { "over", "table|string", "the dimensions that this step reduces; default: the kernel's `over`" },
   { "row", "table", "values that the body computes once a row: their types by name, as in "
     .. "`{ r = \"f32\" }`" },
   { "body", "string", "CUDA C statements for one element, or of what there is once a row",

@@ -544,7 +544,11 @@ local function copy_steps(steps, inputs, place)
       check.fail_key(place, "row", "%s has reduce and row; a step reduces, or is done once a row",
         what)
     end
-    out[k] = { body = step.body, reduces = step.reduce ~= nil }
+    if step.over and not step.reduce then
+      check.fail_key(place, "over", "%s has over and does not reduce; over says along what", what)
+    end
+    out[k] = { body = step.body, reduces = step.reduce ~= nil,
+               over = step.over and texts(step.over, what .. ": over", place) }
     out[k].values = step.reduce and copy_values(step.reduce, inputs, what, place)
       or copy_row(step.row or {}, what, place)
   end
