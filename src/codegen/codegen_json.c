@@ -232,6 +232,9 @@ sct_status sct_codegen_signature(sct_str *out, const sct_spec *spec, sct_error *
   }
   json_t *signature = json_pack("{s:s, s:o, s:o, s:o, s:s}", "name", spec->name, "extents", extents,
                                 "scalars", scalars, "operands", operands, "body", spec->body);
+  if (spec->nested) { /* whichever kernels win, as where outputs are reduced */
+    json_object_set_new(signature, "workspace", json_true());
+  }
   if (spec->chunk_dim >= 0) {
     json_object_set_new(signature, "host",
                         json_pack("{s:s, s:I, s:I}", "chunks", spec->dims[spec->chunk_dim],

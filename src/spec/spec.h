@@ -326,7 +326,9 @@ typedef struct sct_step {
   int n_over;   /* names of the dimensions that it reduces; 0: those of the spec */
   const char **over;
   unsigned reduced; /* those, a bit each; set by sct_spec_bind() */
-  unsigned domain;  /* of a nested kernel: those that its elements have; set by sct_spec_finish() */
+  unsigned domain;  /* of a nested kernel: those that its elements have; set, as what follows, by
+                       sct_spec_finish() */
+  unsigned uses;    /* steps whose values it names, a bit each */
   bool per_row; /* done once a row, for values or for outputs that are so; set, as what follows, by
                    sct_spec_finish() */
   const char *kernel_body, *fast_body; /* as of the spec */
@@ -506,6 +508,10 @@ static inline bool sct_spec_combines_along(const sct_spec *spec, int dim) {
 /* Is output `op` written for one index of dimension `dim` alone, which exists even where the extent
  * is 0? */
 bool sct_spec_writes_once(const sct_spec *spec, const sct_operand *op, int dim);
+
+/* Of a nested kernel: for how many elements the naive variant computes something at these extents,
+ * as it computes values anew that differ along a row. */
+double sct_spec_nested_work(const sct_spec *spec, const int64_t *extent);
 
 /* Does one of the elements that are combined decide, as the largest or the smallest? */
 bool sct_spec_orders(const sct_spec *spec);

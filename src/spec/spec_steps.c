@@ -355,6 +355,39 @@ static unsigned dims_of_name(const sct_spec *spec, const node *n) {
                                                    : 0;
 }
 
+/* Does step `s` give values that differ along a row? */
+static bool is_inner(const sct_spec *spec, int s) {
+  bool inner = false;
+  for (int k = 0; k < spec->n_values; k++) {
+    for (int d = 0; d < spec->n_dims && spec->values[k].step == s; d++) {
+      inner = inner || (spec->reduced[d] && spec->values[k].dims >> d & 1);
+    }
+  }
+  return inner;
+}
+
+#define MOST_COMPUTED 64 /* times that values of steps are computed in a step's body */
+
+/* Values that differ along a row are computed in every step that names them, with those that they
+ * follow from. */
+static sct_status check_depth(const sct_spec *spec, sct_error *err) {
+  int n[SCT_MAX_VALUES] = {0};
+  for (int s = 0; s <= spec->step && s < SCT_MAX_VALUES; s++) {
+    n[s] = is_inner(spec, s);
+    for (int u = 0; u < s; u++) {
+      n[s] += spec->steps[s].uses >> u & 1 ? n[u] : 0;
+    }
+    n[s] = n[s] < MOST_COMPUTED ? n[s] : MOST_COMPUTED;
+  }
+  return spec->step < SCT_MAX_VALUES && n[spec->step] < MOST_COMPUTED
+             ? SCT_OK
+             : sct_spec_fail_body(spec, err, NULL,
+                                  "step %d follows from too many values of steps that reduce "
+                                  "different dimensions; write some to an array, which a kernel of "
+                                  "its own reads",
+                                  spec->step + 1);
+}
+
 /* Where steps reduce different dimensions, a step has the elements that differ for what it names
  * and reduces; its values differ along those that it does not reduce. Outputs have all of them. */
 static sct_status bind_domain(sct_spec *spec, const body_tree *tree, const bool *assigned,
@@ -364,6 +397,7 @@ static sct_status bind_domain(sct_spec *spec, const body_tree *tree, const bool 
   step->domain = step->reduced;
   for (const node *n = tree->made; n; n = n->made) {
     step->domain |= n->kind == NODE_NAME ? dims_of_name(spec, n) : 0;
+    step->uses |= n->kind == NODE_NAME && n->value ? 1u << n->value->step : 0;
   }
   for (int d = 0; d < spec->n_dims; d++) {
     reduced |= (unsigned)spec->reduced[d] << d;
@@ -390,7 +424,25 @@ static sct_status bind_domain(sct_spec *spec, const body_tree *tree, const bool 
     }
   }
   step->per_row = !step->reduces && (step->domain & reduced) == 0;
-  return SCT_OK;
+  return check_depth(spec, err);
+}
+
+double sct_spec_nested_work(const sct_spec *spec, const int64_t *extent) {
+  double inner[SCT_MAX_VALUES] = {0}, work = 0;
+  for (int s = 0; s < spec->n_steps; s++) {
+    const sct_step *step = &spec->steps[s];
+    double each = 1, own = 1, all = 1; /* elements of those it reduces, and of all it has */
+    for (int u = 0; u < s; u++) {
+      each += step->uses >> u & 1 ? inner[u] : 0;
+    }
+    for (int d = 0; d < spec->n_dims; d++) {
+      own *= step->reduced >> d & 1 ? (double)extent[d] : 1;
+      all *= step->domain >> d & 1 || !spec->reduced[d] ? (double)extent[d] : 1;
+    }
+    inner[s] = is_inner(spec, s) ? own * each : 0;
+    work += all * each;
+  }
+  return work;
 }
 
 static const char *how(const sct_value *value) {

@@ -127,7 +127,7 @@ static void test_mistakes(void **state) {
       "both write element (0); what combines them is accumulate = \"add\" and the like, or "
       "over dimensions that the output lacks reduce = \"sum\"");
   assert_fails(reduction("s.array('t', 'f32', nil, { dims = {} })", "t = a;", ""), "spec.lua", 3,
-               "array 't' has 1 to 12 dimensions, not 0");
+               "elements (0, 0) and (0, 1) both write element ()");
 }
 
 /* ---- scans ---- */

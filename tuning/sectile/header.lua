@@ -114,7 +114,7 @@ end
 -- The spec reduces, scans or accumulates in one order: its launch function takes a workspace,
 -- whichever kernels have won.
 local function takes_workspace(h)
-  return h.workspace_bytes > 0 or kit.any(h.sig.operands, function(op)
+  return h.workspace_bytes > 0 or h.sig.workspace or kit.any(h.sig.operands, function(op)
     return op.reduce or op.ordered or op.scan
   end)
 end

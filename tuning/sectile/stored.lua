@@ -323,7 +323,7 @@ end
 function M.signature(doc)
   local at = "the stored signature is damaged: "
   local sig = object {
-    "name", name, "body", optional(text, ""), "operands", list(operand),
+    "name", name, "body", optional(text, ""), "operands", list(operand), "workspace", flag,
     "scalars", optional(list(object { "name", name, "type", type_name }), {}),
   }(doc, at)
   sig.extents = read_extents(doc, at)
