@@ -128,8 +128,8 @@ static sct_status check_names(const sct_spec *spec, sct_error *err) {
     SCT_TRY(check_taken(spec, op->file, op->line, "array", op->name, spec->n_scalars, k, err));
     if (op->n_dims > SCT_MAX_DIMS) {
       return sct_spec_fail_at(spec, err, op->file, op->line,
-                              "array '%s' has at most %d dimensions, not %d", op->name, SCT_MAX_DIMS,
-                              op->n_dims);
+                              "array '%s' has at most %d dimensions, not %d", op->name,
+                              SCT_MAX_DIMS, op->n_dims);
     }
   }
   return check_records(spec, err);

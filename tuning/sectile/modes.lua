@@ -39,8 +39,8 @@ local MAX_INDEX = kit.MAX_INDEX
 -- ---- the kernel under rewriting ----
 
 ---@class sectile.Mode name, index (variable), extent (over the user's extents), from (names of the
---- user's dimensions), reduced, role (only modes of one role merge), alone (it merges with nothing); steps: how far each of the kernel's
---- offsets moves with it, or nil
+--- user's dimensions), reduced, role (those of one role merge), alone (it merges with nothing);
+--- steps: how far each of the kernel's offsets moves with it, or nil
 
 -- Names that a mode must not have: what the kernel's text calls by them is something else.
 local function taken_names(k)

@@ -444,10 +444,11 @@ local function plan_elements(p, step, walk)
   step.first, step.stride = "group", "kThreads / kLanes"
   if k.nested then
     local along = common(step.domain, p.reduced)
-    local differs_along = kit.map(along, function(d) return not kit.has(step.over, d) and d or nil end)
-    step.is_inner = #step.values > 0 and #differs_along > 0
+    step.differs_along = kit.map(along, function(d)
+      return not kit.has(step.over, d) and d or nil
+    end)
+    step.is_inner = #step.values > 0 and #step.differs_along > 0
     step.is_idle = step.is_inner and #step.outputs == 0
-    step.differs_along = differs_along
     local dims = step.reduces and common(along, step.over) or along
     step.count = "(" .. p.g:text(reduce.count(k, dims)) .. ")"
     step.bound = string.format("(row_index < %s ? %s : 0)", p.n_kept, step.count)
@@ -469,8 +470,9 @@ local function inner_values(p, step, known)
         within[other] = #common(other.differs_along, of.over) == 0 or nil
       end
       for _, value in ipairs(of.values) do
-        p.values[value.name] = p.locals[value.name]
-        lines[#lines + 1] = not of.reduces and value.cuda .. " " .. p.locals[value.name] .. ";" or nil
+        local name = p.locals[value.name]
+        p.values[value.name] = name
+        lines[#lines + 1] = not of.reduces and value.cuda .. " " .. name .. ";" or nil
       end
       local at = "at" .. of.suffix
       local body = kit.concat { of.reduces and of.element(at) or "", inner_values(p, of, within),
@@ -482,8 +484,8 @@ local function inner_values(p, step, known)
           .. "for (long long %s = %s; %s < %s; %s) {\n  %s\n}", of.suffix, of.mine, of.suffix, at,
           by_lanes and "threadIdx.x % 32" or "0", at, of.count,
           by_lanes and at .. " += 32" or at .. "++", kit.indented(body, "  "))
-        lines[#lines + 1] = by_lanes and string.format("%s = combine_row<32>(%s);", of.mine, of.mine)
-          or nil
+        lines[#lines + 1] = by_lanes
+          and string.format("%s = combine_row<32>(%s);", of.mine, of.mine) or nil
       else
         lines[#lines + 1] = "{\n  " .. kit.indented(body, "  ") .. "\n}"
       end
