@@ -329,6 +329,9 @@ typedef struct sct_step {
   unsigned domain;  /* of a nested kernel: those that its elements have; set, as what follows, by
                        sct_spec_finish() */
   unsigned uses;    /* steps whose values it names, a bit each */
+  /* It sums what an earlier value is subtracted from, which one pass may find on its way: a maximum,
+   * under an exponential, or a mean, in a product. NULL: it does not. */
+  const struct sct_value *less;
   bool per_row; /* done once a row, for values or for outputs that are so; set, as what follows, by
                    sct_spec_finish() */
   const char *kernel_body, *fast_body; /* as of the spec */
@@ -509,6 +512,9 @@ static inline bool sct_spec_combines_along(const sct_spec *spec, int dim) {
  * is 0? */
 bool sct_spec_writes_once(const sct_spec *spec, const sct_operand *op, int dim);
 
+/* Sums of floats in one order: the points that elements of an output look at, all together; 0:
+ * there are none. */
+int64_t sct_spec_ordered_tests(const sct_spec *spec, const sct_size *size);
 /* Of a nested kernel: for how many elements the naive variant computes something at these extents,
  * as it computes values anew that differ along a row. */
 double sct_spec_nested_work(const sct_spec *spec, const int64_t *extent);

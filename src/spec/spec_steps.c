@@ -474,6 +474,31 @@ static void print_step(sct_str *out, const sct_spec *spec, const body_tree *tree
   sct_spec_print_tokens(out, tree);
 }
 
+/* The maximum under an exponential, or the mean in a product, that a sum subtracts; NULL: none. */
+static const sct_value *find_subtracted(const sct_spec *spec, const body_tree *tree) {
+  const sct_value *found = NULL;
+  bool sums = false, exponential = false, product = false;
+  for (int k = 0; k < spec->n_values; k++) {
+    const bool own = spec->values[k].step == spec->step;
+    sums = sums || (own && (spec->values[k].reduce == SCT_REDUCE_SUM ||
+                            spec->values[k].reduce == SCT_REDUCE_MEAN));
+  }
+  for (int k = 0; k < tree->n; k++) {
+    exponential = exponential || sct_token_is(&tree->t[k], "expf") ||
+                  sct_token_is(&tree->t[k], "exp") || sct_token_is(&tree->t[k], "__expf");
+    product = product || sct_token_is(&tree->t[k], "*");
+  }
+  for (const node *n = tree->made; n && sums && !found; n = n->made) {
+    const sct_value *v = n->kind == NODE_NAME && n->first > 0 ? n->value : NULL;
+    const bool earlier = v && v->step < spec->step && sct_token_is(&tree->t[n->first - 1], "-");
+    const bool shifts = v && exponential && v->reduce == SCT_REDUCE_MAX;
+    const bool centres =
+        v && product && (v->reduce == SCT_REDUCE_NONE || v->reduce == SCT_REDUCE_MEAN);
+    found = earlier && (shifts || centres) ? v : NULL;
+  }
+  return found;
+}
+
 /* Checks the body of step number spec->step. */
 static sct_status check_step(sct_spec *spec, sct_str *canonical, sct_error *err) {
   sct_step *step = &spec->steps[spec->step];
@@ -501,6 +526,7 @@ static sct_status check_step(sct_spec *spec, sct_str *canonical, sct_error *err)
   } else {
     SCT_TRY(step->per_row ? check_row_step(spec, tree, err) : SCT_OK);
   }
+  step->less = step->reduces && !spec->nested ? find_subtracted(spec, tree) : NULL;
   SCT_TRY(sct_spec_check_assigned(spec, tree, err));
   sct_spec_write_bodies(spec, tree, &step->kernel_body, &step->fast_body);
   print_step(canonical, spec, tree);
