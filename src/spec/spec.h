@@ -329,8 +329,8 @@ typedef struct sct_step {
   unsigned domain;  /* of a nested kernel: those that its elements have; set, as what follows, by
                        sct_spec_finish() */
   unsigned uses;    /* steps whose values it names, a bit each */
-  /* It sums what an earlier value is subtracted from, which one pass may find on its way: a maximum,
-   * under an exponential, or a mean, in a product. NULL: it does not. */
+  /* It sums what an earlier value is subtracted from, which one pass may find on its way: a
+   * maximum, under an exponential, or a mean, in a product. NULL: it does not. */
   const struct sct_value *less;
   bool per_row; /* done once a row, for values or for outputs that are so; set, as what follows, by
                    sct_spec_finish() */

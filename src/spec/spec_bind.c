@@ -188,6 +188,16 @@ static sct_status make_extents(sct_spec *spec, sct_error *err) {
       }
     }
   }
+  for (int k = 0; k < spec->n_dims; k++) {
+    const bool is_extent = strncmp(spec->dims[k], "n_", 2) == 0 &&
+                           find_extent(spec, spec->dims[k] + 2) != SCT_EXPR_NONE;
+    if (is_extent) {
+      return sct_spec_fail_at(spec, err, spec->file, spec->line,
+                              "dimension '%s' is called as the extent of '%s' is in bodies and "
+                              "`at`; choose another name",
+                              spec->dims[k], spec->dims[k] + 2);
+    }
+  }
   return SCT_OK;
 }
 

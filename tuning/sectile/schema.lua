@@ -19,7 +19,8 @@ M["s.choose"] = {
 }
 
 M["s.array"] = {
-  { "dims", "table|string", "the array's dimensions, slowest first, `{}` for one element; default: the kernel's" },
+  { "dims", "table|string", "the array's dimensions, slowest first, `{}` for one element; "
+    .. "default: the kernel's" },
   { "at", "table|string", "the index that is read or written: one expression for each of its "
     .. "dimensions, over the kernel's dimensions and index arrays; default: the dimensions" },
   { "extents", "table|string", "one expression for each of its dimensions, over extents: "
