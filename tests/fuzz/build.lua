@@ -407,6 +407,46 @@ function families.steps(r)
   return spec
 end
 
+-- Steps that reduce different dimensions: the last one all that are reduced at all.
+function families.nested(r)
+  local spec = start(r, r:pick { 2, 3, 3 })
+  local reduced = {}
+  spec.over, spec.overs = spec.dims, {}
+  for k = 1, r:pick { 1, 2 } do
+    spec.overs[k] = some(r, spec.dims)
+    for _, dim in ipairs(spec.overs[k]) do
+      reduced[dim] = true
+    end
+  end
+  if #spec.overs[1] == #spec.dims then -- the last step reduces more
+    table.remove(spec.overs[1])
+  end
+  local others = {}
+  for _, dim in ipairs(spec.dims) do
+    others[#others + 1] = not table.concat(spec.overs[1]):find(dim) and dim or nil
+  end
+  reduced[r:pick(others)] = true
+  local all = {}
+  for _, dim in ipairs(spec.dims) do
+    all[#all + 1] = reduced[dim] and dim or nil
+  end
+  table.insert(spec.overs, all)
+  local list = r:chance(60) and { types.by_name[r:pick { "f32", "i32", "f64", "i8" }] }
+    or types.scalars
+  for _ = 1, r:pick { 1, 2, 2 } do
+    local dims = #spec.inputs == 0 and spec.dims or some(r, spec.dims)
+    layouts.choose(r, add_input(spec, bare(r, list), along_all(r, dims)), 0)
+  end
+  for _ = 1, r:pick { 1, 1, 2 } do
+    local dims = {}
+    for _, dim in ipairs(spec.dims) do
+      dims[#dims + 1] = (not reduced[dim] or r:chance(35)) and dim or nil
+    end
+    layouts.choose(r, add_output(spec, bare(r, list), along_all(r, dims)), 0)
+  end
+  return spec
+end
+
 -- Rows of different lengths along the last dimension, the first being the rows: reduced, or mapped.
 function families.ragged(r)
   local spec = start(r, r:weighted { { 2, 70 }, { 3, 30 } })
@@ -599,7 +639,7 @@ end
 
 M.FAMILIES = { { "records", 34 }, { "permute", 14 }, { "stencil", 12 }, { "through", 12 },
   { "reduce", 14 }, { "places", 14 }, { "steps", 14 }, { "ragged", 12 }, { "accumulate", 12 },
-  { "scan", 12 }, { "numbers", 10 } }
+  { "scan", 12 }, { "numbers", 10 }, { "nested", 10 } }
 
 -- How often a family has a dimension of few elements, in percent.
 local THIN = { permute = 50, places = 25, records = 25 }
