@@ -8,6 +8,7 @@ local types = require "types"
 
 local M = {}
 
+local MOST_NESTED = 70
 local DIMS = { "i", "j", "k", "l" }
 local OWN = { "m", "p", "q2" }
 
@@ -651,6 +652,13 @@ function M.spec(r, name, family)
   local spec = families[family](r)
   spec.name, spec.family = name, family
   extents.make_runs(r, spec)
+  for _, list in ipairs(spec.overs and { spec.runs, spec.sizes } or {}) do
+    for _, n in ipairs(list) do -- what is computed anew for each element takes long
+      for d = 1, #spec.dims do
+        n[d] = math.min(n[d], MOST_NESTED)
+      end
+    end
+  end
   for _, a in ipairs(spec.inputs) do
     if a.own then
       extents.widen_index(spec, a)
