@@ -233,7 +233,8 @@ local function nested_text(spec, p)
         out[#out + 1] = "    " .. statement.c:gsub("\n", "\n    ") .. "\n"
       end
       out[#out + 1] = p.add(value.how, f, "sum_" .. value.name, value.name)
-        .. ("  }\n  all_%s[%s] = (%s)sum_%s;\n  }\n"):format(value.name, at, value.type.c, value.name)
+        .. ("  }\n  all_%s[%s] = (%s)sum_%s;\n  }\n"):format(value.name, at, value.type.c,
+          value.name)
       arrays[#arrays + 1] = value
     else
       out[#out + 1] = M.loops(spec, listed(spec, step.domain)) .. "  {\n" .. table.concat(inside)
