@@ -7,7 +7,7 @@ $(g:head(threads)) {
   $(kit.comment(tile_doc))
   constexpr int kTileX = $(tile_x), kTileY = $(tile_y);
 //% if load > 1 then
-  constexpr int kLoad = $(load); // neighbours along $(X.name) in a load
+  constexpr int kLoad = $(load); // neighbours along $(X.name) $(in_load)
 //% end
 //% if store > 1 then
   constexpr int kStore = $(store); // neighbours along $(Y.name) in a store
@@ -81,6 +81,33 @@ $(g:head(threads)) {
 //%   end
     __syncthreads();
 //% end
+//% if #straight > 0 then
+    // in: neighbours along $(Y.name), as outputs are stored
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    $(kit.each(straight, "{type} {loaded}{dims};"))
+    const auto load_column = [&](int $(by_column)) {
+//%   if by_column == "k" then
+      const int x = $(out_x);
+//%   end
+      $(column_place)
+      if ($(out_beyond)) return;
+      $(kit.each(straight, "{from}"))
+//%   if parts > 1 then
+#pragma unroll
+      for (int part = 0; part < $(parts); part++) {
+//%   end
+        const int y = $(out_y);
+        $(out_past)
+        $(out_place)
+        if (guarded && $(Y.at) >= $(Y.extent))
+          $(leave_part);
+        $(kit.each(straight, "{load}"))
+//%   if parts > 1 then
+      }
+//%   end
+    };
+    $(each_column)load_column($(by_column == "k" and by_column or out_x));
+//% end
 //% if is_lines then
     // in: words of 16 bytes, from the 128 bytes on that a line starts in, by copies that pass no
     // register
@@ -102,7 +129,7 @@ $(g:head(threads)) {
 //%   end
     async_commit();
     async_wait<0>();
-//% else
+//% elseif #exchanged > 0 then
     // in: neighbours along $(X.name), all loads before the first use
     $(kit.each(exchanged, "{loaded_type} {loaded}[kLoads]{rows_of_words};"))
 //%   if lines_a_load then
@@ -132,13 +159,18 @@ $(g:head(threads)) {
       $(kit.each(exchanged, "{put}"))
     }
 //% end
+//% if #exchanged > 0 then
     __syncthreads();
+//% end
 
     // out: $(out_doc)
-//% if not shared then
+//% if not shared and #straight == 0 then
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 //% end
-    const auto store_column = [&](int $(shared and "unit" or "x")) {
+    const auto store_column = [&](int $(shared and "unit" or by_column)) {
+//% if by_column == "k" then
+      const int x = $(out_x);
+//% end
 //% if shared then
       const int at = unit % kRun$(store > 1 and " * kStore" or ""), x = $(out_x);
 //% end
@@ -151,7 +183,7 @@ $(g:head(threads)) {
       const int begin = (int)max(shift - $(Y.first), 0ll);
       const int end = (int)min($(Y.extent) - $(Y.first) + shift, (long long)kTileY);
 //% end
-      $(kit.each(results, "{type} *const {column} = &{pointer}[{start}];"))
+      $(kit.each(stored, "{type} *const {column} = &{pointer}[{start}];"))
 //% if parts > 1 then
 #pragma unroll
       for (int part = 0; part < $(parts); part++) {
@@ -198,7 +230,37 @@ $(g:head(threads)) {
       }
 //% end
     };
-    $(each_column)store_column($(shared and out_unit or out_x));
+    $(each_column)store_column($(shared and out_unit or by_column == "k" and by_column or out_x));
+//% if #turned > 0 then
+    __syncthreads();
+
+    // out: neighbours along $(X.name)
+//%   if lines_a_load and #exchanged == 0 then
+    const int x = $(in_x), thread_line = $(in_line);
+//%   end
+    $(kit.each(turned, "{declare_to}"))
+#pragma unroll
+    for (int k = 0; k < kLoads; k++) {
+      $(vector_place)
+//%   if ragged then
+      if ($(past)) break;
+//%   end
+      $(kit.each(turned, "{take_line}"))
+//%   if pack > 1 then
+#pragma unroll
+      for (int r = 0; r < kPack; r++) {
+        $(in_place)
+        if (!($(in_bounds))) break;
+        $(kit.each(turned, "{store_line}"))
+      }
+//%   else
+      $(in_place)
+      if ($(in_bounds)) {
+        $(kit.each(turned, "{store_line}"))
+      }
+//%   end
+    }
+//% end
   };
 
   if ($(whole))

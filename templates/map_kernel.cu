@@ -24,7 +24,7 @@ $(g:head(threads)) {
   constexpr int kVec = kAlong * kInside;
 //%   end
 //% end
-  constexpr int kTile = $(warps and "kTeam" or "kThreads") * kItems; // vectors of a tile
+  constexpr int kTile = $(tile_text)
 //% for _, s in ipairs(tiles) do
   constexpr int $(s.record) = sizeof($(s.element)); // bytes of $(s.one) of $(s.arrays)
   constexpr int $(s.size) = kTile$(times_vec) * $(s.record); // and of its tile
@@ -92,9 +92,10 @@ $(g:head(threads)) {
       here = counted % $(m.count);
       counted /= $(m.count);
 //%     end
-      indices[item].$(m.dim) = $(n == 1 and here_text or "here");
+      indices[item].$(m.dim) = $(m.value);
 //%   end
       indices[item].$(modes[1]) = outer + counted;
+      $(shift_back)
     }
 
 //% end
@@ -135,8 +136,8 @@ $(g:head(threads)) {
 //%   for _, loads in ipairs(load_rounds) do
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long vector = first + item * $(team) + rank;
-      if (!whole && vector >= vectors) break;
+      const long long vector = first + $(vector_text);
+      if (!whole && $(beyond)) break;
       $(here)
       $(ends)
       $(kit.each(loads, "{rows}{fill}"))
@@ -155,8 +156,8 @@ $(g:head(threads)) {
     // compute and store
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long vector = first + item * $(team) + rank;
-      if (!whole && vector >= vectors) break;
+      const long long vector = first + $(vector_text);
+      if (!whole && $(beyond)) break;
       $(again)
       $(kit.each(tiles, "{find}"))
       $(kit.each(taken, "const {type} {name} = {take};"))
@@ -172,7 +173,7 @@ $(g:head(threads)) {
 //% end
       $(kit.each(stored, "{leave}"))
 //% if #stored_in_part > 0 then
-      if (whole || kVec <= $(left)) {
+      if ($(full)) {
         $(kit.each(stored_in_part, "{store}"))
       } else {
         $(kit.each(stored_in_part, "{store_some}"))

@@ -87,6 +87,9 @@ json_t *cli_profile_json(const sct_count_row *row, const sct_device_desc *device
                 (json_int_t)(row->blocks_run > 0 ? row->blocks_run : p.blocks), "sectors_error",
                 row->sectors_error, "spill_store_bytes", row->spill_stores, "spill_load_bytes",
                 row->spill_loads));
+  if (row->passes > 0) {
+    json_object_set_new(json_object_get(doc, "launch"), "passes", json_integer(row->passes));
+  }
   json_object_set_new(doc, "global",
                       json_pack("{s:o, s:o, s:o}", "loads", cli_global_json(&c->load), "stores",
                                 cli_global_json(&c->store), "atomics",
@@ -219,6 +222,13 @@ sct_status cli_profile_print(const cli_args *args, const sct_count_report *repor
                .top = args->top > 0 ? args->top : DEFAULT_LINES};
   sct_status status =
       cli_read_names(p.wanted, args->section, SCT_NAMES(section_names, N_SECTIONS), "section", err);
+  for (int k = 0; k < report->n_rows && status == SCT_OK && args->counters; k++) {
+    status = report->rows[k].passes > 0
+                 ? sct_fail(err, SCT_EUSAGE,
+                            "--counters is for kernels of one launch: '%s' is a sequence of %d",
+                            report->rows[k].name, report->rows[k].passes)
+                 : SCT_OK;
+  }
   if (status == SCT_OK && args->counters) {
     p.counters = &counters;
     for (int k = 0; k < N_SECTIONS; k++) {

@@ -164,6 +164,7 @@ static sct_status run(profiled *p, sct_count_row *row, const cli_args *args,
       .traffic = p->result.traffic,
       .shared_bytes = code->shared_bytes,
       .blocks_run = launch.blocks_run,
+      .passes = code->passes,
       .source = code->source};
   SCT_TRY(ask(p, row, device, &launch, err));
   compare(p, row);

@@ -204,6 +204,24 @@ static void add_limits(json_t *operand, const sct_spec *spec, int op) {
   json_object_set_new(operand, "bounds", bounds);
 }
 
+/* Rows that steps reduce are longer at some size of the spec's own: several blocks may have one,
+ * and leave partial results in a workspace. So programs call one function, whichever kernels win.
+ */
+#define LONG_ROW    65536
+#define LONG_COLUMN 8192 /* rows that do not run along the last dimension */
+
+static bool has_long_rows(const sct_spec *spec) {
+  bool found = false;
+  for (int k = 0; k < spec->n_sizes - spec->n_added && spec->n_steps > 0; k++) {
+    double elements = 1.0;
+    for (int d = 0; d < spec->n_dims; d++) {
+      elements *= spec->reduced[d] ? (double)spec->sizes[k].extent[d] : 1.0;
+    }
+    found = found || elements > (spec->reduced[spec->n_dims - 1] ? LONG_ROW : LONG_COLUMN);
+  }
+  return found && !sct_spec_is_ragged(spec);
+}
+
 sct_status sct_codegen_signature(sct_str *out, const sct_spec *spec, sct_error *err) {
   SCT_SCOPED(sct_str) scratch = {0};
   json_t *extents = json_array(), *scalars = json_array(), *operands = json_array();
@@ -232,7 +250,7 @@ sct_status sct_codegen_signature(sct_str *out, const sct_spec *spec, sct_error *
   }
   json_t *signature = json_pack("{s:s, s:o, s:o, s:o, s:s}", "name", spec->name, "extents", extents,
                                 "scalars", scalars, "operands", operands, "body", spec->body);
-  if (spec->nested) { /* whichever kernels win, as where outputs are reduced */
+  if (spec->nested || has_long_rows(spec)) { /* whichever kernels win, as of what is reduced */
     json_object_set_new(signature, "workspace", json_true());
   }
   if (spec->chunk_dim >= 0) {
@@ -286,6 +304,9 @@ sct_status sct_codegen_launch(sct_str *out, const sct_spec *spec, const sct_kern
   if (code->workspace_bytes > 0) {
     json_object_set_new(launch, "workspace_bytes", json_integer(code->workspace_bytes));
   }
+  if (code->passes > 0) {
+    json_object_set_new(launch, "passes", json_integer(code->passes));
+  }
   return sct_json_dump(out, launch, JSON_COMPACT, err);
 }
 
@@ -295,7 +316,8 @@ static json_t *tree_json(const sct_spec *spec, sct_expr e) {
   return json_loads(sct_str_c(&text), JSON_DECODE_ANY, NULL);
 }
 
-/* Arrays, scalars, extents, workspace: a kernel of the user's own has "params" in its launch. */
+/* Arrays, scalars, extents, workspace, pass: a kernel of the user's own has "params" in its launch.
+ */
 static json_t *arguments_json(const sct_spec *spec, const sct_kernel_code *code) {
   json_t *list = json_array();
   for (int k = 0; k < spec->n_operands; k++) {
@@ -309,6 +331,9 @@ static json_t *arguments_json(const sct_spec *spec, const sct_kernel_code *code)
   }
   if (code->workspace_bytes > 0) {
     json_array_append_new(list, json_string("workspace"));
+  }
+  if (code->passes > 0) {
+    json_array_append_new(list, json_string("pass"));
   }
   return list;
 }

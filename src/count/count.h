@@ -149,7 +149,8 @@ typedef struct sct_count_row {
   sct_ptx_requests *requests;   /* [n_insts] */
   int n_insts;
   int64_t grid[3], block[3]; /* at least 1 each */
-  int64_t blocks_run;        /* blocks that were counted; 0: all */
+  int passes;                /* launches of a sequence, of this grid each; 0: one launch */
+  int64_t blocks_run;        /* blocks that were counted, of all launches; 0: all */
   double sectors_error;      /* of the demand and of the coalescing, relative; 0: of all blocks */
   const char *source; /* text that stands for the file "source" of lines; NULL: they are of files */
   int registers;      /* a thread; 0: not known */

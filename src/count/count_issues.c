@@ -273,7 +273,9 @@ void count_find_issues(sct_profile *p, const sct_count_row *row, const sct_devic
               .device = device,
               .global = sct_ptx_global_sum(&row->counters),
               .shared = sct_ptx_shared_sum(&row->counters),
-              .scale = row->blocks_run > 0 ? (double)p->blocks / (double)row->blocks_run : 1.0};
+              .scale = row->blocks_run > 0
+                           ? fmax(1.0, row->passes) * (double)p->blocks / (double)row->blocks_run
+                           : 1.0};
   share_traffic(&f);
   p->issues = SCT_ARENA_NEW(&p->arena, sct_issue, p->n_accesses + SCT_N_RULES);
   for (int k = 0; k < p->n_accesses; k++) {

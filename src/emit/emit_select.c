@@ -45,7 +45,7 @@ static void take_signature(emit_signature *sig, sct_arena *arena) {
   }
   sig->n_operands = sizes[0];
   sig->n_extents = sizes[2];
-  sig->arguments = SCT_ARENA_NEW(arena, const char *, sig->n_arguments + 1);
+  sig->arguments = SCT_ARENA_NEW(arena, const char *, sig->n_arguments + 2);
   sig->operands = sig->arguments;
   sig->layouts = SCT_ARENA_NEW(arena, const char *, sig->n_operands);
   sig->extents = SCT_ARENA_NEW(arena, const char *, sig->n_extents);
@@ -540,10 +540,12 @@ sct_status emit_add_kernel(int *index, emit_header *h, const sct_row_candidate *
   kernel->is_own = json_is_array(json_object_get(launch, "params"));
   if (kernel->is_own) {
     SCT_TRY(emit_check_own(candidate->source, kernel->function, err));
-  } else { /* the workspace comes last, where there is one */
+  } else { /* the workspace comes last, where there is one, or after it the number of a launch */
     const bool shares = json_integer_value(json_object_get(launch, "workspace_bytes")) > 0;
-    const int n = h->sig.n_arguments + shares;
+    const bool repeats = json_integer_value(json_object_get(launch, "passes")) > 0;
+    const int n = h->sig.n_arguments + shares + (shares && repeats);
     h->sig.arguments[h->sig.n_arguments] = "workspace";
+    h->sig.arguments[h->sig.n_arguments + 1] = "pass";
     kernel->args = SCT_ARENA_NEW(&h->arena, int, n);
     SCT_TRY(emit_check_source(kernel->args, &kernel->n_args, candidate->source, kernel->function,
                               h->sig.arguments, n, err));

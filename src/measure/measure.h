@@ -352,7 +352,8 @@ sct_status sct_block_counter_count(sct_block_counter *s, sct_counters *out,
  * sct_ptx_result_free(). */
 typedef struct sct_partial_launch {
   int64_t grid[3], block[3];
-  int64_t blocks, blocks_run;
+  int64_t blocks, blocks_run; /* of all passes */
+  int passes;                 /* launches of a sequence */
 } sct_partial_launch;
 struct sct_ptx_result;
 struct sct_ptx_cache_sizes;

@@ -236,7 +236,8 @@ typedef struct job {
   int array[SCT_MAX_ARGS]; /* whose address the value is: an operand; n_operands: the workspace;
                               -1: none */
   const void *args[SCT_MAX_ARGS];
-  int64_t n_blocks;
+  int64_t n_blocks; /* of a pass */
+  int pass, passes; /* of a sequence of launches: the current one, and how many there are */
   int n_figures;
   int unit;          /* blocks that are sampled together: one of each window of an array */
   double *out;       /* of the units that run */
@@ -271,11 +272,16 @@ static void set_arguments(job *j, const sct_size *size) {
     j->bytes[n] = (int)sizeof j->values[n][0];
     j->values[n++][0] = j->site->workspace;
   }
+  if (j->code->passes > 0) { /* the interpreter numbers them */
+    j->array[n] = -1;
+    j->bytes[n++] = (int)sizeof(int);
+  }
   for (int k = 0; k < n; k++) {
     j->args[k] = j->values[k];
   }
   j->opts.args = j->args;
   j->opts.n_args = n;
+  j->opts.passes = j->code->passes;
 }
 
 static void add(double *sum, const sct_ptx_global *g) {
@@ -370,7 +376,8 @@ static sct_status run_blocks(void *ctx, double *out, int64_t *n_run, const int64
   }
   SCT_OWNED int64_t *of_units = sct_alloc(sizeof *of_units * (size_t)(n * j->unit));
   for (int64_t k = 0; k < n * j->unit; k++) {
-    of_units[k] = blocks[k / j->unit] + k % j->unit * (j->n_blocks / j->unit);
+    of_units[k] =
+        j->pass * j->n_blocks + blocks[k / j->unit] + k % j->unit * (j->n_blocks / j->unit);
   }
   j->opts.blocks = of_units;
   j->opts.n_blocks = n * j->unit;
@@ -390,7 +397,7 @@ static sct_status run_blocks(void *ctx, double *out, int64_t *n_run, const int64
   return SCT_OK;
 }
 
-/* Every block, however many. */
+/* Every block of a pass, however many. */
 static sct_status run_all(job *j, sct_grid_sums *out, sct_error *err) {
   SCT_OWNED int64_t *blocks = sct_alloc(sizeof *blocks * (size_t)j->n_blocks + 1);
   *out = (sct_grid_sums){.figures = sct_alloc(sizeof *out->figures * (size_t)j->n_figures),
@@ -406,6 +413,23 @@ static sct_status run_all(job *j, sct_grid_sums *out, sct_error *err) {
     sct_free(out->figures);
   }
   return status;
+}
+
+/* What another pass does is added. */
+static void add_pass(sct_grid_sums *all, const sct_grid_sums *pass, int n_figures) {
+  if (all->figures == NULL) {
+    *all = *pass;
+    return;
+  }
+  const double before = all->figures[SECTORS], more = pass->figures[SECTORS];
+  const double share = before + more > 0.0 ? more / (before + more) : 0.0;
+  all->error += share * (pass->error - all->error);
+  all->excess_error += share * (pass->excess_error - all->excess_error);
+  all->blocks_run += pass->blocks_run;
+  for (int k = 0; k < n_figures; k++) {
+    all->figures[k] += pass->figures[k];
+  }
+  sct_free(pass->figures);
 }
 
 static double work_before(void *ctx, int64_t block) {
@@ -523,6 +547,7 @@ static sct_status open_job(sct_block_counter *s, job *j, const sct_counted_kerne
              .site = t,
              .size = size,
              .n_blocks = n_blocks > 0 ? n_blocks : 0,
+             .passes = code->passes > 0 ? code->passes : 1,
              .unit = 1,
              .n_figures = again_of(spec, spec->n_operands),
              .opts = {.module = of->module,
@@ -671,15 +696,26 @@ sct_status sct_blocks_count(sct_block_counter *s, sct_launch_sums *out,
     join_windows(&grid, &j);
     set_rows(&grid, &j);
   }
-  const sct_status status =
-      all ? run_all(&j, &out->all, err) : sct_grid_sample(&out->all, &grid, err);
+  sct_status status = SCT_OK;
+  for (; j.pass < j.passes && status == SCT_OK; j.pass++) {
+    sct_grid_sums pass = {0};
+    status = all ? run_all(&j, &pass, err) : sct_grid_sample(&pass, &grid, err);
+    if (status == SCT_OK) {
+      add_pass(&out->all, &pass, j.n_figures);
+    }
+  }
+  if (status != SCT_OK) {
+    sct_free(out->all.figures);
+    out->all.figures = NULL;
+  }
   out->all.blocks_run *= j.unit;
   *too_long = j.too_long;
-  if (status == SCT_OK && kernel->code->workspace_bytes > 0 && out->all.blocks_run < j.n_blocks) {
+  const bool has_last = kernel->code->workspace_bytes > 0 && j.passes == 1;
+  if (status == SCT_OK && has_last && out->all.blocks_run < j.n_blocks) {
     out->all.error += workspace_share(s->spec, out->all.figures);
     out->all.excess_error += workspace_share(s->spec, out->all.figures);
   }
-  out->n_blocks = j.n_blocks;
+  out->n_blocks = j.passes * j.n_blocks;
   out->longest = by_rows ? sct_ragged_longest(&j.rows, j.longest) : j.longest;
   out->n_figures = j.n_figures;
   out->end_counts = near_of(s->spec, 0);
@@ -743,18 +779,20 @@ sct_status sct_block_counter_profile(sct_block_counter *s, sct_ptx_result *out,
   int64_t block[MOST_BLOCKS];
   job j;
   SCT_TRY(open_job(s, &j, &kernel, size, err));
-  const int64_t wanted = blocks_wanted(s, max_blocks);
-  const int64_t most = wanted < MOST_BLOCKS ? (wanted < 3 ? 3 : wanted) : MOST_BLOCKS;
+  const int64_t wanted = blocks_wanted(s, max_blocks), room = MOST_BLOCKS / j.passes;
+  const int64_t most = wanted < room ? (wanted < 3 ? 3 : wanted) : room;
   const int64_t n = j.n_blocks < most ? j.n_blocks : most;
   const bool all = max_blocks == SCT_ALL_BLOCKS;
-  for (int64_t k = 0; k < n; k++) {
-    block[k] = profiled_block(j.n_blocks, n, k);
+  for (int64_t k = 0; k < j.passes * n; k++) {
+    block[k] = k / n * j.n_blocks + profiled_block(j.n_blocks, n, k % n);
   }
-  *launch = (sct_partial_launch){.blocks = j.n_blocks, .blocks_run = all ? j.n_blocks : n};
+  *launch = (sct_partial_launch){.blocks = j.passes * j.n_blocks,
+                                 .blocks_run = j.passes * (all ? j.n_blocks : n),
+                                 .passes = j.passes};
   memcpy(launch->grid, j.opts.grid, sizeof launch->grid);
   memcpy(launch->block, j.opts.block, sizeof launch->block);
   j.opts.blocks = all ? NULL : block;
-  j.opts.n_blocks = all ? 0 : n;
+  j.opts.n_blocks = all ? 0 : j.passes * n;
   j.opts.per_instruction = true;
   j.opts.caches = caches;
   j.opts.watch = watch;

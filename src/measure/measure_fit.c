@@ -286,5 +286,6 @@ sct_status sct_fit_count(sct_block_counter *s, sct_launch_sums *out, const sct_s
   SCT_THEN(sct_expr_eval(spec->pool, kernel->code->grid,
                          &(sct_expr_env){spec->extent_var, size->extent, spec->n_extents},
                          &out->n_blocks, err));
+  out->n_blocks *= kernel->code->passes > 0 ? kernel->code->passes : 1;
   return status;
 }

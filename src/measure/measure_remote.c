@@ -272,6 +272,9 @@ sct_ask_launch sct_remote_launch(const sct_measure *m, const sct_job *job, const
   if (code->workspace_bytes > 0) {
     *arg++ = (sct_ask_arg){.kind = SCT_ARG_WORKSPACE, .number = code->workspace_bytes};
   }
+  if (code->passes > 0) {
+    *arg++ = (sct_ask_arg){.kind = SCT_ARG_VALUE, .value = room->values[n], .n_value = sizeof(int)};
+  }
   int yz[2];
   sct_code_grid_yz(yz, spec, code, extent);
   return (sct_ask_launch){.kernel = job->kernel,
@@ -282,6 +285,7 @@ sct_ask_launch sct_remote_launch(const sct_measure *m, const sct_job *job, const
                           .grid_z = yz[1],
                           .block_y = code->block[1],
                           .block_z = code->block[2],
+                          .passes = code->passes,
                           .args = room->args,
                           .n_args = arg - room->args};
 }

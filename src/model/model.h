@@ -133,6 +133,7 @@ typedef struct sct_demand {
   double blocks;
   int threads, registers;   /* of a block; of a thread */
   int64_t shared_bytes;     /* of a block */
+  int passes;               /* launches of a sequence; 0: one */
   sct_chain chain, longest; /* of a usual block; of the one where it is longest */
   bool even;                /* SMs share the work evenly, and without a last wave, as if it did not
                                come in blocks */

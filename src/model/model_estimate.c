@@ -109,6 +109,7 @@ static sct_status estimate(sct_counters *c, const sct_spec *spec, const sct_kern
                            const sct_size *size, sct_error *err) {
   int64_t wavefronts = 0;
   SCT_TRY(amount(&c->blocks, spec, size, code->grid, 0, err));
+  c->blocks *= code->passes > 0 ? code->passes : 1;
   SCT_TRY(amount(&wavefronts, spec, size, code->wavefronts, 0, err));
   c->wavefronts_ld = c->wavefronts_ld_ideal = wavefronts / 2;
   c->wavefronts_st = c->wavefronts_st_ideal = wavefronts - wavefronts / 2;

@@ -62,6 +62,8 @@
 /* Exponent of the norm that joins the parts: parts that take equally long disturb each other. */
 #define JOIN       5.0
 #define JOIN_WARPS 2.5
+/* Between the end of a launch of a sequence and the first loads of the next one. */
+#define NEXT_LAUNCH_NS 1000.0
 /* Loads that the first blocks wait for before anything moves, where a launch is short. */
 #define FIRST_LOADS 2.5
 /* A chain of which nothing is known but its loads. */
@@ -165,7 +167,7 @@ static double blocks_at_once(const sct_device_desc *dev, const sct_workload *w) 
   const sct_occupancy fit =
       sct_model_occupancy(dev, w->code->threads, w->registers, w->shared_bytes);
   const double most = (double)(fit.blocks_sm > 0 ? fit.blocks_sm : 1) * dev->n_sms;
-  return fmin(most, (double)w->counters->blocks);
+  return fmin(most, (double)w->counters->blocks / larger(1.0, w->code->passes));
 }
 
 double sct_model_l2_held(const sct_device_desc *dev) {
@@ -180,9 +182,9 @@ static double missed_again(const sct_device_desc *dev, const sct_workload *w, in
                            double array) {
   const double seen = sct_model_l2_held(dev);
   const bool own = w->spec->n_steps > 0 && !w->spec->operands[op].is_output;
-  const double rows = w->counters->blocks > 0
-                          ? array * blocks_at_once(dev, w) / (double)w->counters->blocks
-                          : array;
+  /* the passes of a sequence go through all rows before the next one begins */
+  const bool apart = w->counters->blocks > 0 && w->code->passes == 0;
+  const double rows = apart ? array * blocks_at_once(dev, w) / (double)w->counters->blocks : array;
   return dev->l2_bytes <= 0 ? 1.0 : own && rows > seen ? 1.0 - seen / rows : 0.0;
 }
 
@@ -410,7 +412,7 @@ static double load_cycles(const sct_device_desc *dev, const sct_workload *w, loa
   const sct_counters *c = w->counters;
   const double waves = (double)c->blocks / larger(1.0, blocks_at_once(dev, w));
   const double passes =
-      w->spec->n_steps > 0
+      w->spec->n_steps > 0 && w->code->passes == 0
           ? fmin(3.0, larger(1.0, SECTOR_BYTES * (double)c->load.sectors / larger(1.0, array)))
           : 1.0;
   const double first = fmin(1.0, 1.0 / waves) / passes;
@@ -577,7 +579,33 @@ static double joined_ns(const double part_ns[SCT_N_LIMITS]) {
   return larger(part_ns[SCT_LIMIT_LAUNCH], norm(memory, warps, JOIN));
 }
 
-void sct_model_demand(sct_prediction *out, const sct_device_desc *dev, const sct_demand *demand) {
+/* What a pass of a sequence asks for, in the mean. */
+static sct_demand one_pass(const sct_demand *all, double passes) {
+  sct_demand d = *all;
+  double *const sums[] = {&d.dram_bytes,    &d.l2_sectors, &d.sm_sectors,
+                          &d.sm_lines,      &d.wavefronts, &d.constant_words,
+                          &d.line_requests, &d.line_lanes, &d.blocks};
+  for (int k = 0; k < SCT_COUNT(sums); k++) {
+    *sums[k] /= passes;
+  }
+  for (int p = 0; p < SCT_N_PIPES; p++) {
+    d.machine[p] /= passes;
+  }
+  return d;
+}
+
+/* Launches of a sequence follow each other. */
+static void add_passes(sct_prediction *p, double passes) {
+  for (int k = 0; k < SCT_N_LIMITS; k++) {
+    p->part_ns[k] *= passes;
+  }
+  p->ns =
+      SCT_MODEL_START_NS + passes * (p->ns - SCT_MODEL_START_NS) + (passes - 1.0) * NEXT_LAUNCH_NS;
+}
+
+void sct_model_demand(sct_prediction *out, const sct_device_desc *dev, const sct_demand *all) {
+  const double passes = larger(1.0, all->passes);
+  const sct_demand of_one = one_pass(all, passes), *const demand = &of_one;
   sct_prediction p = {.limit = SCT_LIMIT_LAUNCH};
   if (!is_described(dev)) {
     *out = p;
@@ -595,6 +623,7 @@ void sct_model_demand(sct_prediction *out, const sct_device_desc *dev, const sct
                          fmin(p.part_ns[SCT_LIMIT_DRAM], p.part_ns[SCT_LIMIT_INFLIGHT]));
   p.ns = SCT_MODEL_START_NS + first_ns + joined_ns(p.part_ns);
   p.limit = p.part_ns[p.limit] < SCT_MODEL_START_NS ? SCT_LIMIT_LAUNCH : p.limit;
+  add_passes(&p, passes);
   *out = p;
 }
 
@@ -608,6 +637,7 @@ sct_status sct_model_workload(sct_demand *out, const sct_device_desc *dev, const
                       .threads = work->code->threads,
                       .registers = work->registers,
                       .shared_bytes = work->shared_bytes,
+                      .passes = work->code->passes,
                       .chain = chain_of_demand(work),
                       .longest = work->counters->longest};
   for (int p = 0; p < SCT_N_PIPES; p++) {

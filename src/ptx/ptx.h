@@ -350,10 +350,12 @@ typedef struct sct_ptx_launch_opts {
   int64_t shared_bytes;      /* dynamic */
   const void *const *args;   /* [n_args] pointers to the values, as cuLaunchKernel wants them */
   int n_args;                /* must equal the kernel's n_params */
-  int threads;               /* host threads; 0: 1. Kernels with global atomics use 1 */
-  int64_t max_steps;         /* warp instructions of one block; 0: 50 million. Beyond: diagnosis */
-  sct_ptx_order order;       /* of blocks and of the warps of a block */
-  uint64_t seed;             /* of SCT_PTX_SHUFFLED */
+  int passes;  /* above 0: a sequence of so many launches, each after the one before, whose last
+                  argument is an int with its number; `blocks` are numbered through all of them */
+  int threads; /* host threads; 0: 1. Kernels with global atomics use 1 */
+  int64_t max_steps;   /* warp instructions of one block; 0: 50 million. Beyond: diagnosis */
+  sct_ptx_order order; /* of blocks and of the warps of a block */
+  uint64_t seed;       /* of SCT_PTX_SHUFFLED */
   /* Not 0: sums and products of floats and doubles that are rounded to the nearest value are
    * rounded up or down, all of them (SCT_PTX_UP, SCT_PTX_DOWN), or, above 0, at random by this
    * seed: each way is the more often, the nearer it is, so that the errors of many sums have a mean

@@ -27,6 +27,7 @@ typedef struct render_job {
   sct_rendered *out;
   sct_str text;   /* the source under construction */
   size_t n_ended; /* bytes of its lines but the last */
+  size_t inset;   /* spaces before each line that ends, but for pragmas */
   sct_str tail;   /* of it, what follows the device library */
   sct_template file;
   size_t n_lines, cap_lines;
@@ -45,7 +46,11 @@ typedef struct render_job {
  */
 static void end_line(render_job *job, int line) {
   SCT_SCOPED(sct_str) ended = {0};
-  const char *const text = sct_str_c(&job->text) + job->n_ended;
+  const char *const bare = sct_str_c(&job->text) + job->n_ended;
+  const size_t inset = *bare && *bare != '#' && *bare != '\n' ? job->inset : 0;
+  SCT_SCOPED(sct_str) inside = {0};
+  sct_str_printf(&inside, "%*s%s", (int)inset, "", bare);
+  const char *const text = sct_str_c(&inside);
   const char *const mark = strchr(text, VERBATIM);
   size_t n = 1;
   if (mark) {
@@ -158,6 +163,15 @@ static int out_line(lua_State *L) {
     return 0;
   }
   end_line(job, line);
+  return 0;
+}
+
+/* inset(columns): the lines from here on begin so many columns further right, or left. */
+static int inset_lines(lua_State *L) {
+  render_job *job = JOB(L);
+  const lua_Integer columns = luaL_checkinteger(L, 1);
+  luaL_argcheck(L, columns >= -(lua_Integer)job->inset && columns <= 16, 1, "-inset to 16 columns");
+  job->inset = (size_t)((lua_Integer)job->inset + columns);
   return 0;
 }
 
@@ -278,6 +292,16 @@ static int64_t get_workspace(lua_State *L, int t) {
   return get_number(L, t, "workspace_bytes", 0, MAX_BYTES);
 }
 
+/* Launches of a sequence, which leave each other something in the workspace. */
+static int get_passes(lua_State *L, int t, const sct_kernel_code *code) {
+  const int passes = (int)get_number(L, t, "passes", 2, SCT_MAX_PASSES);
+  if (passes > 0 && code->workspace_bytes == 0) {
+    luaL_error(L, "a plan with 'passes' has 'workspace_bytes': without them no launch of a "
+                  "sequence finds what the one before it left");
+  }
+  return passes;
+}
+
 static const char *get_text(lua_State *L, int t, const char *name, sct_arena *arena) {
   lua_getfield(L, t, name);
   if (!lua_isnil(L, -1) && !lua_isstring(L, -1)) {
@@ -382,9 +406,9 @@ static bool is_read(const sct_sandbox *sb, const char *name) {
 /* A field that neither the program nor the template reads, nor another script, is a mistake. */
 static void check_fields(lua_State *L, render_job *job, int plan) {
   static const char *const texts[] = {
-      "kernel",     "threads", "requires",        "align",    "grid",
-      "grid_tiles", "doc",     "shared_bytes",    "traffic",  "static_shared_bytes",
-      "rounds",     "windows", "workspace_bytes", "exclusive"};
+      "kernel",     "threads", "requires",        "align",     "grid",
+      "grid_tiles", "doc",     "shared_bytes",    "traffic",   "static_shared_bytes",
+      "rounds",     "windows", "workspace_bytes", "exclusive", "passes"};
   const sct_names legal = SCT_NAMES(texts, SCT_COUNT(texts));
   lua_getfield(L, plan, "overridden");
   if (lua_isstring(L, -1)) {
@@ -490,6 +514,7 @@ static void read_plan(lua_State *L, render_job *job, int plan) {
   code->shared_bytes = get_number(L, plan, "shared_bytes", 0, MAX_BYTES);
   code->static_shared_bytes = get_number(L, plan, "static_shared_bytes", 0, MAX_BYTES);
   code->workspace_bytes = get_workspace(L, plan);
+  code->passes = get_passes(L, plan, code);
   if (!code->kernel || !sct_is_identifier(code->kernel) || code->threads < 1 ||
       code->grid == SCT_EXPR_NONE) {
     luaL_error(L, "a plan has kernel (a name), threads (1 to 1024) and grid");
@@ -509,10 +534,13 @@ static void read_plan(lua_State *L, render_job *job, int plan) {
 
 /* A table that looks up the plan first and then what strategies see. */
 static void push_template_env(lua_State *L, render_job *job, int plan) {
-  lua_createtable(L, 0, 2);
+  lua_createtable(L, 0, 3);
   lua_pushlightuserdata(L, job);
   lua_pushcclosure(L, out_line, 1);
   lua_setfield(L, -2, "_o");
+  lua_pushlightuserdata(L, job);
+  lua_pushcclosure(L, inset_lines, 1);
+  lua_setfield(L, -2, "inset");
   lua_rawgeti(L, LUA_REGISTRYINDEX, job->script->template_meta_ref);
   lua_setmetatable(L, -2);
   /* plan fields are copied: an env with two fallbacks would need a function */

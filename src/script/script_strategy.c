@@ -163,9 +163,10 @@ static sct_status keep_name(sct_script *script, const char *name, sct_error *err
 
 /* The generator's own Lua files, each a global of strategies and templates. */
 static sct_status load_generator(sct_script *script, sct_error *err) {
-  static const char *const names[] = {
-      "reads", "kit",    "strides", "modes",  "reduce",  "records",    "cuda",  "halo",
-      "sides", "spread", "thin",    "across", "staging", "accumulate", "boxes", "row_streams"};
+  static const char *const names[] = {"reads",      "kit",   "strides",    "modes",   "reduce",
+                                      "records",    "cuda",  "halo",       "sides",   "spread",
+                                      "both",       "thin",  "across",     "aligned", "staging",
+                                      "accumulate", "boxes", "row_streams"};
   for (int k = 0; k < SCT_COUNT(names); k++) {
     char asset[64];
     snprintf(asset, sizeof asset, "tuning/sectile/%s.lua", names[k]);

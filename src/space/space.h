@@ -144,14 +144,17 @@ typedef struct sct_kernel_code {
   int64_t *align;        /* [n_operands] alignment the base pointers need */
   const char **argument; /* [n_operands] pointer types of the kernel's arguments: "const vec3 *" */
   int *layout;           /* [n_operands] which layout alternative of each operand it is for */
-  int64_t workspace_bytes; /* of the last argument, which is 0 before the first launch and then as
-                              the one before left it; 0: the kernel has no such argument */
-  const char *lines;       /* which line of which template wrote each line of source
-                              (sct_codegen_line) */
-  const char *launch;      /* how to launch it, as JSON (docs/store.md) */
-  sct_traffic *traffic;    /* [n_operands] for an estimate until the compiled code is counted */
-  sct_expr wavefronts;     /* of shared memory, an estimate too; SCT_EXPR_NONE: none */
-  bool indexed;            /* an address depends on the value of an index array */
+  int64_t
+      workspace_bytes; /* of an argument after the extents, which is 0 before the first launch and
+                          then as the one before left it; 0: the kernel has no such argument */
+  int passes; /* above 1: it is a sequence of so many launches, each after the one before, of the
+                 same grid: an int after the workspace numbers them; 0: one launch without it */
+  const char *lines;    /* which line of which template wrote each line of source
+                           (sct_codegen_line) */
+  const char *launch;   /* how to launch it, as JSON (docs/store.md) */
+  sct_traffic *traffic; /* [n_operands] for an estimate until the compiled code is counted */
+  sct_expr wavefronts;  /* of shared memory, an estimate too; SCT_EXPR_NONE: none */
+  bool indexed;         /* an address depends on the value of an index array */
 } sct_kernel_code;
 void sct_kernel_code_free(sct_kernel_code *code);
 

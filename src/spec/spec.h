@@ -106,7 +106,8 @@ sct_status sct_record_finish(sct_record *record, int64_t align, sct_error *err);
 /* Indices and extents are taken to lie in [0, SCT_MAX_EXTENT] when expressions are folded. */
 #define SCT_MAX_EXTENT ((int64_t)1 << 40)
 #define SCT_MAX_BYTES  ((int64_t)1 << 46) /* of an array */
-#define SCT_MAX_ARGS   73                 /* of a kernel: arrays, scalars, extents, workspace */
+#define SCT_MAX_PASSES 16                 /* launches of a sequence */
+#define SCT_MAX_ARGS   74 /* of a kernel: arrays, scalars, extents, workspace, pass */
 
 /* One way to lay out one operand: what a layout script answered for symbolic indices. */
 typedef struct sct_layout {

@@ -35,6 +35,7 @@ typedef struct sct_launch {
   int64_t grid[3], block[3]; /* blocks and threads by x, y and z */
   bool reversed;             /* the interpreter runs blocks and warps in the opposite order */
   int rounding;              /* as in sct_ptx_launch_opts; 0: to the nearest value */
+  int passes;                /* as in sct_ptx_launch_opts; 0: one launch */
   int64_t shared_bytes;
   int n_args;
   sct_arg args[SCT_MAX_ARGS];

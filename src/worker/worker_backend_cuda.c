@@ -195,8 +195,15 @@ sct_status sct_gpu_launch(sct_cuda *cuda, const sct_cuda_kernel *kernel, const s
     memcpy(values[k], launch->args[k].value, sizeof values[k]);
     args[k] = values[k];
   }
-  return sct_cuda_launch_3d(cuda, kernel, launch->grid, launch->block, launch->shared_bytes, args,
-                            err);
+  sct_status status = SCT_OK;
+  for (int pass = 0; pass < launch->passes || pass == 0; pass++) {
+    if (launch->passes > 0) {
+      memcpy(values[launch->n_args - 1], &pass, sizeof pass);
+    }
+    SCT_THEN(sct_cuda_launch_3d(cuda, kernel, launch->grid, launch->block, launch->shared_bytes,
+                                args, err));
+  }
+  return status;
 }
 
 static sct_status cuda_launch(sct_backend *b, const sct_cuda_kernel *kernel,

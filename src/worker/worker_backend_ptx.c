@@ -559,6 +559,7 @@ static sct_status ptx_launch(sct_backend *b, const sct_cuda_kernel *kernel,
                                     .shared_bytes = launch->shared_bytes,
                                     .args = args,
                                     .n_args = launch->n_args,
+                                    .passes = launch->passes,
                                     .threads = sparse                 ? 1
                                                : threads < p->n_cores ? (int)threads
                                                                       : p->n_cores,

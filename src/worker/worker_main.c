@@ -252,12 +252,14 @@ sct_status sct_worker_set_any_launch(sct_worker_state *w, const sct_ask_launch *
   SCT_TRY(set_sides(in, launch, err));
   launch->reversed = in->reversed;
   launch->rounding = in->rounding;
+  launch->passes = in->passes;
   launch->shared_bytes = in->shared_bytes;
   launch->n_args = (int)in->n_args;
   for (int k = 0; k < launch->n_args; k++) {
     SCT_TRY(set_arg(w, in->kernel, &in->args[k], &launch->args[k], err));
   }
-  return SCT_OK;
+  const bool numbered = launch->n_args > 0 && !launch->args[launch->n_args - 1].is_buffer;
+  return launch->passes == 0 || numbered ? SCT_OK : sct_worker_malformed(err);
 }
 
 sct_status sct_worker_set_launch(sct_worker_state *w, const sct_ask_launch *in, sct_launch *launch,

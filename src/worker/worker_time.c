@@ -20,7 +20,7 @@ typedef struct timed_work {
   const sct_worker_buffer *to, *from;
   int variant;
   bool resident; /* always the first copy of the buffers */
-  int launches;  /* of a unit */
+  int launches;  /* of a unit; of a sequence each counts as one */
   int guess;     /* of the units that warm up, before their time is known */
   int64_t unit_ns;
 } timed_work;
@@ -41,6 +41,13 @@ static sct_status launch_turn(sct_worker_state *w, const timed_work *work, uint6
   return work->to ? ops->copy(w->backend, work->variant, sct_worker_copy_at(work->to, turn),
                               sct_worker_copy_at(work->from, turn), work->to->bytes, err)
                   : ops->launch_empty(w->backend, err);
+}
+
+/* As many are queued at most: a stream that is full would wait for a kernel that waits for it. */
+static int held(const timed_work *work, double launches) {
+  const int most =
+      SCT_MAX_HELD / (work->launch && work->launch->passes > 0 ? work->launch->passes : 1);
+  return launches < 1 ? 1 : launches > most ? most : (int)launches;
 }
 
 static sct_status run_unit(sct_worker_state *w, const timed_work *work, sct_unit_time *out,
@@ -117,7 +124,7 @@ static sct_status warm_up(sct_worker_state *w, timed_work *work, int64_t warm_ns
            (too_slow(w, &unit) && sct_now_ns() - start < WARM_UP_UNITS * work->unit_ns));
   if (asked == 0) {
     const double n = unit.ns > 0 ? (double)work->unit_ns * work->launches / unit.ns + 1 : 1;
-    work->launches = n < 1 ? 1 : n > SCT_MAX_HELD ? SCT_MAX_HELD : (int)n;
+    work->launches = held(work, n);
   }
   return SCT_OK;
 }
@@ -171,8 +178,8 @@ static sct_status time_samples(sct_worker_state *w, timed_work *work, const sct_
   if (how->few > how->n || !w->backend->ops->unit_begin) {
     return sct_worker_malformed(err);
   }
-  work->launches = how->launches;
-  work->guess = how->guess > 0 ? how->guess : 1;
+  work->launches = how->launches > 0 ? held(work, how->launches) : 0;
+  work->guess = held(work, how->guess);
   work->resident = how->resident;
   work->unit_ns = how->unit_ns;
   if (w->backend->ops->reset_persisting_l2) {

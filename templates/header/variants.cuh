@@ -196,6 +196,9 @@ static inline cudaError_t $(detail)_k$(k.index)_launch(const void *kernel, $(nam
 //%   for _, value in ipairs(k.values) do
   $(value);
 //%   end
+//%   if k.launch.passes > 0 then
+  int pass = 0;
+//%   end
   void *args[] = {$(join(k.arguments, "&%s"))};
   const dim3 grid = {$(join(k.grid_sides))}, block = {$(join(k.block_sides))};
 //%   if k.optin_bytes > 0 then
@@ -203,7 +206,15 @@ static inline cudaError_t $(detail)_k$(k.index)_launch(const void *kernel, $(nam
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, $(k.launch.shared_bytes));
   if (error != cudaSuccess) return error;
 //%   end
+//%   if k.launch.passes > 0 then
+  cudaError_t launched = cudaSuccess;
+  for (; pass < $(k.launch.passes) && launched == cudaSuccess; pass++) {
+    launched = cudaLaunchKernel(kernel, grid, block, args, $(k.launch.shared_bytes), stream);
+  }
+  return launched;
+//%   else
   return cudaLaunchKernel(kernel, grid, block, args, $(k.launch.shared_bytes), stream);
+//%   end
 }
 
 //% end

@@ -1,6 +1,6 @@
 -- The least of an index that a loop of 32 counts and a constant: an int and a long long were
 -- compared.
--- try: map threads=256 items=1 vec=2 unroll=32 load=straight evict=none
+-- try: map threads=256 items=1 vec=2 unroll=32 load=straight march=row evict=none
 local s = require "sectile"
 return s.kernel {
   name = "least_of_unrolled",

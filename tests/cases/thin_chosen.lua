@@ -1,5 +1,5 @@
 -- A mode of four elements is thin where rows lie along it, and not in the other layout.
--- no: map o=col_major threads=256 items=1 vec=8 unroll=4 load=straight evict=loads
+-- no: map o=col_major threads=256 items=1 vec=8 unroll=4 load=straight march=row evict=loads
 local s = require "sectile"
 return s.kernel {
   name = "thin_chosen",

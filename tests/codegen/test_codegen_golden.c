@@ -23,6 +23,8 @@ static const struct {
     {"transpose_u8",
      "exchange threads=256 tile=128x128 load=16 store=16 start=any blocks=out evict=loads",
      "exchange_bytes"},
+    {"quantise_both", "exchange threads=256 tile=128x128 load=16 store=8 blocks=out evict=loads",
+     "exchange_both"},
     {"permute6_f32", "exchange threads=256 tile=64x64 blocks=tiles evict=loads",
      "exchange_permute"},
     {SCT_TESTS_DIR "/cases/records_change_places.lua",

@@ -70,4 +70,64 @@ END_C
   expect 0 '' gcc -no-pie "$scratch/set.o" $others -o "$scratch/set"
   expect 0 '0 28 1 1 0' "$scratch/set"
 fi
+
+# steps over long rows take one, whatever has won; those over short ones do not
+# steps NAME COLS [OPTION]...
+steps() {
+  local name=$1
+  cat >"$scratch/$name.lua" <<END_SPEC
+local s = require "sectile"
+return s.kernel {
+  name = "$name", dims = { "row", "col" },
+  inputs = { s.array("x", "f32") }, outputs = { s.array("y", "f32") },
+  steps = { { reduce = { t = "sum" }, body = "t = x;" }, { body = "y = x - t;" } },
+  sizes = { { row = 2, col = $2 } },
+}
+END_SPEC
+  shift 2
+  expect 0 '' "$SCT_PROGRAM" tune "$scratch/$name.lua" -d virtual:h200 --store "$scratch/store.db" \
+    --no-range "$@"
+  expect 0 '' "$SCT_PROGRAM" emit "$scratch/$name.lua" --store "$scratch/store.db" \
+    -o "$scratch/$name.h"
+}
+steps short_rows 65536 --max-candidates 1
+expect 1 '' grep workspace "$scratch/short_rows.h"
+steps long_rows 65540 --max-candidates 1
+expect 0 'size_t long_rows_workspace_bytes(void);' cat "$scratch/long_rows.h"
+expect 1 '' grep 'bytes of workspace' "$scratch/long_rows.h"
+# a sequence: its launches follow each other, and one that fails is the last
+steps sequence 70000 --only \
+  'rows threads=256 lanes=256 vec=4 start=vector hold=none items=1 evict=none grid=528'
+expect 0 'bytes of workspace, 2 launches one after the other' cat "$scratch/sequence.h"
+if [ -n "$cuda" ]; then
+  cat >"$scratch/passes.c" <<'END_C'
+#include <cuda_runtime_api.h>
+#include <stdio.h>
+static int failing;
+cudaError_t cudaLaunchKernel(const void *f, dim3 grid, dim3 block, void **args, size_t shared,
+                             cudaStream_t stream) {
+  (void)f, (void)block, (void)shared, (void)stream;
+  const int pass = *(int *)args[5];
+  printf("%d of %u %d; ", pass, grid.x, *(char **)args[4] != NULL);
+  return pass == failing ? cudaErrorLaunchFailure : cudaSuccess;
+}
+static cudaError_t find(const void **out, const char *name) {
+  (void)name;
+  *out = &failing;
+  return cudaSuccess;
+}
+#include "runtime_device.h"
+#define sequence_FIND_KERNEL find
+#define sequence_IMPLEMENTATION
+#include "sequence.h"
+int main(void) {
+  static _Alignas(16) float x[140000], y[140000], room[4];
+  for (failing = -1; failing < 1; failing++)
+    printf("%d, ", sequence(x, y, 2, 70000, room, 0));
+  return 0;
+}
+END_C
+  expect 0 '' gcc -std=c11 -I"$cuda" -I"$root/tests/emit" "$scratch/passes.c" -o "$scratch/passes"
+  expect 0 '0 of 136 1; 1 of 136 1; 0, 0 of 136 1; 719, ' "$scratch/passes"
+fi
 finish

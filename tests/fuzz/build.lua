@@ -167,6 +167,13 @@ function families.permute(r)
     along_all(r, to, r:chance(12) and places.distinct))
   layouts.set(r, o, r:weighted { { "row_major", 75 }, { "col_major", 15 }, { "pitched", 5 },
     { "strided", 5 } })
+  for _, add in ipairs { add_output, add_input } do -- both orders at once
+    if r:chance(30) then
+      local order = r:chance(80) and r:pick { from, to } or r:shuffled(spec.dims)
+      layouts.set(r, add(spec, types.bare(r:chance(50) and t or r:pick(types.list)),
+        along_all(r, order)), r:weighted { { "row_major", 90 }, { "col_major", 10 } })
+    end
+  end
   maybe_broadcast(r, spec, 20)
   spec.body_kind = r:weighted { { "moves", 60 }, { "alike", 20 }, { "mixed", 20 } }
   return spec
@@ -387,8 +394,8 @@ function families.steps(r)
     spec.over, spec.kept = spec.dims, {}
   end
   spec.small = r:chance(40)
-  -- few rows, which only the registers of a cluster hold
-  spec.long = #spec.dims == 2 and spec.over[1] == spec.dims[2] and r:chance(25)
+  -- few rows, which only a cluster holds, or several blocks share; or such columns
+  spec.long = #spec.dims == 2 and #spec.over == 1 and r:chance(25)
   local record = r:chance(80) and bare(r, list) or input_record(r, r:int(1, 3), list)
   local order = r:chance(10) and r:shuffled(spec.dims) or spec.dims
   layouts.choose(r, add_input(spec, record, along_all(r, order, r:chance(10) and places.any)), 6)

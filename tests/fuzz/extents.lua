@@ -114,7 +114,8 @@ function M.make_runs(r, spec)
       rest = math.max(1, rest // n[d])
     end
     for d, dim in ipairs(spec.long and spec.dims or {}) do
-      n[d] = d == 1 and r:int(1, 5) or r:pick { 33000, 36864, 65536 }
+      n[d] = dim ~= spec.over[1] and r:int(1, d == 1 and 5 or 40)
+        or r:pick { 33000, 36864, 65536, 70000, 100001, 131072, 262144 }
       n[d] = math.min(n[d], spec.most[dim] or n[d])
     end
     spec.sizes[k] = finish_run(r, spec, n, true)

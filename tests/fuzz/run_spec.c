@@ -308,7 +308,7 @@ static void add_arg(launch *l, const void *value, size_t bytes) {
   l->n_args++;
 }
 
-/* The arguments after the arrays: scalars, the extents n, the workspace. */
+/* The arguments after the arrays: scalars, the extents n, the workspace, the number of a launch. */
 static void add_rest(launch *l, const picked *p, const fz_run *run, const int64_t *n) {
   for (int k = 0; k < run->spec->n_scalars; k++) {
     add_arg(l, run->scalar[k], (size_t)run->spec->scalars[k].bytes);
@@ -324,6 +324,9 @@ static void add_rest(launch *l, const picked *p, const fz_run *run, const int64_
                                    .misalign = 16};
     must(sct_ptx_memory_add(l->memory, &l->workspace, &buffer, &err), &err);
     add_arg(l, &l->workspace, sizeof l->workspace);
+  }
+  if (p->code.passes > 0) { /* the interpreter numbers them */
+    add_arg(l, &(int){0}, sizeof(int));
   }
 }
 
@@ -383,6 +386,7 @@ static bool run_one(world *w, picked *p, const fz_run *run, int64_t blocks, sct_
                                     .shared_bytes = p->code.shared_bytes,
                                     .args = l.args,
                                     .n_args = l.n_args,
+                                    .passes = p->code.passes,
                                     .per_instruction = w->mutate,
                                     .no_counters = !w->mutate,
                                     .order = (sct_ptx_order)below(w, 3),

@@ -533,6 +533,24 @@ template <class L> void run_columns(const char *name, bool half, L launch) {
       launch, near);
 }
 
+// All elements are one row, which blocks share; 1 where there would be no norm.
+template <class L> void run_frobenius(const char *name, L launch) {
+  Near near;
+  near.share = 2e-4f;
+  run_2d(
+      name, 4, 4097,
+      [&](long long rows, long long cols, std::vector<Bytes> &in, Bytes &want) {
+        std::vector<float> x = small_values(rows * cols, 51);
+        if (!x.empty()) x[0] = 1.0f;
+        double square = 0;
+        for (const float value : x) square += (double)value * value;
+        in = {floats_as(x, false)};
+        for (float &value : x) value = (float)(value / sqrt(square));
+        want = floats_as(x, false);
+      },
+      launch, near);
+}
+
 // x and a residual, which are updated in place and lie one after the other where the output does.
 template <class L> void run_added_norm(const char *name, bool half, L launch) {
   Near near;
@@ -1678,6 +1696,14 @@ CASE(add_rms_norm_bf16) {
 }
 #endif
 
+#ifdef KERNEL_frobenius
+CASE(frobenius) {
+  run_frobenius("frobenius", [](const std::vector<Any> &in, Any out, long long rows, long long cols) {
+    return frobenius(in[0], out, rows, cols, workspace(frobenius_workspace_bytes()), stream);
+  });
+}
+#endif
+
 #ifdef KERNEL_normalise_columns
 CASE(normalise_columns) {
   run_columns("normalise_columns", false, [](const std::vector<Any> &in, Any out, long long rows, long long cols) {
@@ -1825,13 +1851,57 @@ CASE(rotary) {
 }
 #endif
 
-#ifdef KERNEL_quantise_rows_bf16_e4m3
+#if defined(KERNEL_quantise_rows_bf16_e4m3) || defined(KERNEL_quantise_both)
 #include <cuda_fp8.h>
+#endif
+
+#ifdef KERNEL_quantise_rows_bf16_e4m3
 CASE(quantise_rows_bf16_e4m3) {
   const auto rounded = [](float x) { return __nv_cvt_float_to_fp8(x, __NV_SATFINITE, __NV_E4M3); };
   run_quantised("quantise_rows_bf16_e4m3", true, 448.0f, rounded, [](const std::vector<Any> &in, Any q, Any scale, long long rows, long long cols) {
     return quantise_rows_bf16_e4m3(in[0], q, scale, rows, cols, stream);
   });
+}
+#endif
+
+#ifdef KERNEL_symmetrise
+CASE(symmetrise) {
+  run_2d(
+      "symmetrise", 4, 4097,
+      [](long long rows, long long cols, std::vector<Bytes> &in, Bytes &want) {
+        const std::vector<float> a = small_values(rows * cols, 51), at = small_values(rows * cols, 52);
+        std::vector<float> b(a.size());
+        for (long long r = 0; r < rows; r++)
+          for (long long c = 0; c < cols; c++) b[r * cols + c] = 0.5f * (a[r * cols + c] + at[c * rows + r]);
+        in = {bytes_of(a), bytes_of(at)};
+        want = bytes_of(b);
+      },
+      [](const std::vector<Any> &in, Any out, long long rows, long long cols) { return symmetrise(in[0], in[1], out, rows, cols, stream); });
+}
+#endif
+
+// The transposed result lies after the other, from a multiple of 256 bytes on.
+#ifdef KERNEL_quantise_both
+CASE(quantise_both) {
+  const auto second = [](long long rows, long long cols) { return (rows * cols + 255) / 256 * 256; };
+  int n_bad = 0, n_cases = 0;
+  for (long long rows : kExtents) {
+    for (long long cols : kExtents) {
+      if (rows * cols * 4 > kMost) continue;
+      const std::vector<float> x = small_values(rows * cols, 53);
+      const long long at = second(rows, cols);
+      Bytes want(at + rows * cols), mask(want.size(), 1);
+      for (long long k = rows * cols; k < at; k++) mask[k] = 0;
+      for (long long r = 0; r < rows; r++)
+        for (long long c = 0; c < cols; c++)
+          want[r * cols + c] = want[at + c * rows + r] = __nv_cvt_float_to_fp8(0.5f * x[r * cols + c], __NV_SATFINITE, __NV_E4M3);
+      n_bad += !run_case({floats_as(x, true)}, want, mask, 0, [&](const std::vector<Any> &in, Any out) {
+        return quantise_both(in[0], out, Any{(char *)out.p + at}, 0.5f, rows, cols, stream);
+      });
+      n_cases++;
+    }
+  }
+  report("quantise_both", n_cases, n_bad);
 }
 #endif
 

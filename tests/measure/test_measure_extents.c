@@ -274,6 +274,30 @@ static void test_own_extents_are_found(void **state) {
   world_close(&w);
 }
 
+/* A table of 32 MB is tried where an index finds its elements, and not where a kernel has its first
+ * ones in any case. */
+static void test_long_tables_are_for_what_finds_elements(void **state) {
+  (void)state;
+  const int64_t n[] = {64, 200}, dims[] = {64};
+  for (int finds = 0; finds < 2; finds++) {
+    world w;
+    const fixture_array arrays[] = {{.name = "pick", .types = "i32", .layout = FIXTURE_AOS},
+                                    {.name = "t",
+                                     .types = "f64 f64 f64 f64 f64 f64 f64 f64",
+                                     .dims = "m",
+                                     .at = finds ? "pick" : "i",
+                                     .layout = FIXTURE_AOS},
+                                    {.name = "b", .types = "f64", .layout = FIXTURE_AOS}};
+    world_open(&w, "i", arrays, 2, 3, finds ? "b = t.x0;" : "b = t.x0 + pick;", n, 32);
+    sct_case *c = NULL;
+    sct_case_get_as(&w.m, &(sct_case_want){.dims = dims, .own = 500000}, &c);
+    assert_int_equal(c->legal, finds);
+    sct_case_get_as(&w.m, &(sct_case_want){.dims = dims, .own = 20016}, &c);
+    assert_true(c->legal);
+    world_close(&w);
+  }
+}
+
 static void test_scatter_needs_room_and_distinct_values(void **state) {
   (void)state;
   world w;
@@ -575,6 +599,7 @@ int main(void) {
       cmocka_unit_test(test_scans_have_a_group_of_tiles),
       cmocka_unit_test(test_many_dimensions),
       cmocka_unit_test(test_own_extents_are_found),
+      cmocka_unit_test(test_long_tables_are_for_what_finds_elements),
       cmocka_unit_test(test_scatter_needs_room_and_distinct_values),
       cmocka_unit_test(test_gathers_get_every_kind_of_index),
       cmocka_unit_test(test_masks_are_random_and_prefixes),

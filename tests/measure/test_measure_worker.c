@@ -126,8 +126,8 @@ static void test_guard_zones_start_at_the_next_byte(void **state) {
       audit_all(&damage, &where, &offset);
       assert_int_equal(damage, SCT_DAMAGE_NONE);
       /* kernel, blocks, threads, shared, nothing of y and z, 1 argument from its start, neither
-       * reversed nor rounded otherwise */
-      numbers(15, 0, 1, 32, 0, 0, 0, 0, 0, 1, 1, (int)id, 0, 0, 0, 0);
+       * reversed nor rounded otherwise, no sequence */
+      numbers(16, 0, 1, 32, 0, 0, 0, 0, 0, 1, 1, (int)id, 0, 0, 0, 0, 0);
       call_ok(SCT_OP_RUN);
       audit_all(&damage, &where, &offset);
       assert_int_equal(damage, s == 0 ? SCT_DAMAGE_AFTER : SCT_DAMAGE_BEFORE);
@@ -258,11 +258,11 @@ static void test_a_second_device_has_buffers_and_kernels(void **state) {
   }
   for (int k = 0; k < 3; k++) { /* kernel and argument of two devices, or both of the second */
     const int64_t kernel = k == 0 ? 0 : 1;
-    numbers(15, (int)kernel, 1, 32, 0, 0, 0, 0, 0, 1, 1, (int)(k == 1 ? own : id), 0, 0, 0, 0);
+    numbers(16, (int)kernel, 1, 32, 0, 0, 0, 0, 0, 1, 1, (int)(k == 1 ? own : id), 0, 0, 0, 0, 0);
     call(SCT_OP_RUN);
     assert_int_equal(reply.kind, SCT_REPLY_FAILED);
   }
-  numbers(15, 0, 1, 32, 0, 0, 0, 0, 0, 1, 1, (int)own, 0, 0, 0, 0);
+  numbers(16, 0, 1, 32, 0, 0, 0, 0, 0, 1, 1, (int)own, 0, 0, 0, 0, 0);
   call_ok(SCT_OP_RUN);
   audit_all(&damage, &where, &offset);
   assert_int_equal(damage, SCT_DAMAGE_NONE);

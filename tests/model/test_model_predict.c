@@ -397,6 +397,39 @@ static void test_rows_that_are_read_again(void **state) {
   close_kernel();
 }
 
+/* Launches of a sequence go through all rows one after the other, and have their parts of the time
+ * each. */
+static void test_launches_follow_each_other(void **state) {
+  (void)state;
+  open_copy();
+  const sct_workload work = work_of();
+  const sct_device_desc dev = round_device();
+  fixture_operands[1].is_output = true;
+  fixture_spec.n_steps = 2;
+  fixture_code.passes = 2;
+  counts[0].sectors = (int64_t)(8 * N);
+  counters.blocks = 2000;
+  const sct_prediction all = predict_with(&work);
+  const double lost = 1 - 1e6 / (128 * N);
+  assert_true(fabs(all.part_ns[SCT_LIMIT_DRAM] / dram_ns(256 * N + lost * 128 * N) - 1) < 1e-9);
+  sct_demand half;
+  sct_prediction one;
+  assert_int_equal(sct_model_workload(&half, &dev, &work, NULL), SCT_OK);
+  half.passes = 0;
+  half.dram_bytes /= 2;
+  half.l2_sectors /= 2;
+  half.sm_sectors /= 2;
+  half.sm_lines /= 2;
+  half.blocks /= 2;
+  sct_model_demand(&one, &dev, &half);
+  const double each = one.ns - SCT_MODEL_START_NS;
+  assert_true(fabs(all.ns / (SCT_MODEL_START_NS + 2 * each + 1000) - 1) < 1e-9);
+  assert_true(fabs(all.part_ns[SCT_LIMIT_DRAM] / one.part_ns[SCT_LIMIT_DRAM] - 2) < 1e-9);
+  fixture_spec.n_steps = 0;
+  fixture_code.passes = 0;
+  close_kernel();
+}
+
 /* Without an L2 every transaction goes to DRAM. */
 static void test_without_l2_nothing_is_found(void **state) {
   (void)state;
@@ -542,6 +575,7 @@ int main(void) {
       cmocka_unit_test(test_few_blocks_have_few_multiprocessors),
       cmocka_unit_test(test_many_blocks_wait_for_their_starts),
       cmocka_unit_test(test_rows_that_are_read_again),
+      cmocka_unit_test(test_launches_follow_each_other),
       cmocka_unit_test(test_without_l2_nothing_is_found),
       cmocka_unit_test(test_l1_keeps_what_is_near),
       cmocka_unit_test(test_gathers),

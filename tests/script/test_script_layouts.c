@@ -170,7 +170,7 @@ static void test_strided(void **state) {
       "  outputs = { s.array('b', 'f32') }, body = 'b = a;', sizes = { { i = 3, j = 4 } } }",
       "spec.lua", 3,
       "\"2 * k\": column 5: unknown name 'k'; did you mean 'i'? (a pitch that is known at "
-      "launch is a dimension of its own");
+      "launch: s.pitched");
 }
 
 /* Two elements 3 * 2 and 2 * 3 apart meet. */

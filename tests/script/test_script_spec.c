@@ -166,6 +166,8 @@ static void test_built_in_layouts(void **state) {
                 "4 * n_i * n_j");
   assert_layout("'f32'", d2, "s.pitched { pitch = '4 * j + 64' }", "4 * i * n_j + 64 * i + 4 * j",
                 "4 * i * n_j + 64 * i + 4 * j", "4 * n_i * n_j + 64 * n_i");
+  assert_layout("'f32'", d2, "s.pitched { elements = 'j + 16' }", "4 * i * n_j + 64 * i + 4 * j",
+                "4 * i * n_j + 64 * i + 4 * j", "4 * n_i * n_j + 64 * n_i");
   assert_layout("'f32'", d2, "s.pitched", "(n_j + 63) // 64 * 256 * i + 4 * j",
                 "(n_j + 63) // 64 * 256 * i + 4 * j", "(n_j + 63) // 64 * 256 * n_i");
   assert_layout("'f32'", d2, "s.strided { 'j + 1', 1 }", "4 * i * n_j + 4 * i + 4 * j",
@@ -174,6 +176,29 @@ static void test_built_in_layouts(void **state) {
                 "n_j, 1) + 4 * max(n_j - 1, 0) * min(n_i * n_j, 1) + 4 * min(n_i * n_j, 1)");
   assert_layout(three, d1, "s.aosoa { lanes = 48 }", "i // 48 * 576 + i % 48 * 4",
                 "i // 48 * 576 + i % 48 * 4 + 384", "(n_i + 47) // 48 * 576");
+}
+
+/* A pitch that is a new name is a dimension of the array, and an argument of the kernel. */
+static void test_a_pitch_at_launch(void **state) {
+  (void)state;
+  static const char text[] =
+      HEAD "return s.kernel { name = 'k', dims = { 'i', 'j' },\n"
+           "  inputs = { s.array('a', 'f32', s.pitched { elements = 'wide' }) },\n"
+           "  outputs = { s.array('b', s.record { { 'x', 'f32' }, { 'y', 'f32' } },\n"
+           "    s.pitched { elements = 'to' }, { extents = { 'i + 1', 'j' } }) },\n"
+           "  body = 'b.x = a; b.y = a;', sizes = { { i = 9, j = 7, wide = %d, to = %d } } }";
+  char full[1024];
+  snprintf(full, sizeof full, text, 8, 10);
+  load_ok(full);
+  assert_expr(spec.operands[0].layouts[0].offset[0], "4 * i * n_wide + 4 * j");
+  assert_expr(spec.operands[0].layouts[0].bytes, "4 * n_i * n_wide");
+  assert_expr(spec.operands[1].layouts[0].offset[1], "8 * i * n_to + 8 * j + 4");
+  assert_expr(spec.operands[1].layouts[0].bytes, "8 * n_i * n_to + 8 * n_to");
+  sct_spec_free(&spec);
+  snprintf(full, sizeof full, text, 6, 10);
+  assert_fails(full, "spec.lua", 3, "at of 'a', \"j\", gives 6 for j = 6, outside [0, 6)");
+  snprintf(full, sizeof full, text, 8, 6);
+  assert_fails(full, "spec.lua", 5, "at of 'b', \"j\", gives 6 for j = 6, outside [0, 6)");
 }
 
 static void test_places(void **state) {
@@ -440,6 +465,11 @@ static void test_wrong_layouts(void **state) {
       {"s.strided { 0 }", "layout strided: strides = 0 is too small"},
       {"s.pitched { align = 256, pich = 3 }",
        "layout pitched has no parameter 'pich'; did you mean 'pitch'?"},
+      {"s.choose { s.pitched { elements = 'p' }, s.aos }", "a pitch that is known at launch, 'p', "
+                                                           "goes with neither s.choose nor pad"},
+      {"s.pitched { pitch = '4 * p' }",
+       "unknown name 'p'; did you mean 'i'? (a pitch that is known at "
+       "launch: s.pitched { elements = \"pitch\" }"},
       {"s.choose {}", "s.choose takes a list of layouts"},
       {"s.choose { 'aos' }", "s.choose: item 1 must be a table, not a string"},
       {"s.choose { {} }", "s.choose takes layouts, as in s.choose { s.aos, s.soa }; not a table"},
@@ -682,6 +712,7 @@ int main(void) {
       cmocka_unit_test(test_none),
       cmocka_unit_test(test_wrong_numbers_and_none),
       cmocka_unit_test(test_built_in_layouts),
+      cmocka_unit_test(test_a_pitch_at_launch),
       cmocka_unit_test(test_places),
       cmocka_unit_test(test_hash_ignores_writing),
       cmocka_unit_test(test_computed_body),

@@ -45,6 +45,39 @@
   "  inputs = { s.array('a', 'u8', s.row_major) },\n"                                              \
   "  outputs = { s.array('b', 'u16', s.col_major) }, sizes = { { row = 203, col = 304 } } }\n"
 
+/* Operands of both orders: results in tiles of their own or in an input's, bytes and halves turned
+ * in registers, what is added to, sides of several modes, and inputs that move straight. */
+#define BOTH(dims, in, out, body, sizes)                                                           \
+  "local s = require 'sectile'\n"                                                                  \
+  "return s.kernel { name = 'both', dims = { " dims " },\n"                                        \
+  "  inputs = { " in " }, outputs = { " out " }, body = '" body "',\n"                             \
+  "  sizes = { { " sizes " } } }\n"
+#define BOTH_BYTES(sizes)                                                                          \
+  BOTH("'row', 'col'", "s.array('a', 'f32')",                                                      \
+       "s.array('b', 'e4m3'), s.array('c', 'e4m3', s.col_major)", "b = a; c = 2 * a;", sizes)
+#define BOTH_HALVES                                                                                \
+  BOTH("'row', 'col'", "s.array('a', 'bf16'), s.array('d', 'f16', s.col_major)",                   \
+       "s.array('b', 'f16'), s.array('c', 'f16', s.col_major)", "b = a + d; c = a - d;",           \
+       "row = 160, col = 208")
+#define BOTH_PAIRS(sizes)                                                                          \
+  BOTH("'row', 'col'", "s.array('a', 'f32x2'), s.array('b', 'f32x2', s.col_major)",                \
+       "s.array('c', 'f32x2', s.col_major), s.array('d', 'f32x2')",                                \
+       "c.x = a.x + b.x; c.y = a.y - b.y; d = c; d.y = b.y;", sizes)
+#define BOTH_INOUT                                                                                 \
+  BOTH("'row', 'col'", "s.array('a', 'f32')",                                                      \
+       "s.array('b', 'i32'), s.array('c', 'f32', s.col_major, { inout = true }), "                 \
+       "s.array('d', 'u8', s.col_major)",                                                          \
+       "b = a; c += a; if (a < 2.0f) d = a; else keep(d);", "row = 132, col = 76")
+#define BOTH_RANK4                                                                                 \
+  BOTH("'h', 'i', 'j', 'l'", "s.array('a', 'f32'), s.array('w', 'f32', " ORDER("'i', 'l'") ")",    \
+       "s.array('b', 'f32'), s.array('c', 'u16', " ORDER("'l', 'j', 'i', 'h'") ")",                \
+       "b = a * w; c = a;", "h = 4, i = 5, j = 7, l = 24")
+#define SYMMETRISED                                                                                \
+  SPEC("'row', 'col'", "f16", "s.row_major", "s.col_major",                                        \
+       ", s.array('d', 'f32', s.col_major), s.array('r', 'f32', s.row_major, "                     \
+       "{ dims = { 'row' } })",                                                                    \
+       "b = 0.5f * (a + d) + r;", "row = 144, col = 264")
+
 #define SMALL "exchange threads=256 tile=64x64 load=lines start=sector blocks=out evict=none"
 #define WIDE  "exchange threads=256 tile=64x64 blocks=out evict=loads"
 
@@ -85,6 +118,19 @@ static const struct {
     {OPERANDS2, "exchange threads=256 tile=32x64 load=1 start=any blocks=out evict=loads"},
     {STACK, "exchange threads=256 tile=64x32 load=lines start=sector blocks=tiles evict=none"},
     {RANK4_BACK, SMALL},
+    {BOTH_BYTES("row = 208, col = 272"),
+     "exchange threads=256 tile=64x128 load=16 blocks=out evict=loads"},
+    {BOTH_BYTES("row = 208, col = 272"),
+     "exchange threads=256 tile=128x64 load=8 blocks=out evict=none"},
+    {BOTH_BYTES("row = 61, col = 203"), "exchange threads=128 tile=64x64 blocks=out evict=loads"},
+    {BOTH_HALVES, "exchange threads=128 tile=64x64 load=8 store=8 blocks=out evict=loads"},
+    {BOTH_HALVES, "exchange threads=256 tile=64x128 load=4 store=8 blocks=out evict=stores"},
+    {BOTH_PAIRS("row = 134, col = 90"), "exchange threads=128 tile=32x64 blocks=out evict=none"},
+    {BOTH_PAIRS("row = 133, col = 75"), "exchange threads=128 tile=64x32 blocks=out evict=loads"},
+    {BOTH_INOUT, "exchange threads=128 tile=32x64 blocks=out evict=loads"},
+    {BOTH_INOUT, "exchange threads=512 tile=64x64 blocks=out evict=none"},
+    {BOTH_RANK4, "exchange threads=128 tile=32x32 blocks=out evict=loads"},
+    {SYMMETRISED, "exchange threads=256 tile=64x64 load=8 blocks=out evict=none"},
     {RANK4_BACK, "exchange threads=256 tile=32x128 load=1 start=sector blocks=out evict=stores"},
 };
 

@@ -168,7 +168,8 @@ static inline uint64_t picked_run_add_buffer(picked_run *r, const sct_ptx_buffer
   return address;
 }
 
-/* The kernel's own workspace, of zeros, if it has one: the last argument. Returns its address. */
+/* The kernel's own workspace, of zeros, if it has one, and the number of a launch of a sequence:
+ * the last arguments. Returns its address. */
 static inline uint64_t picked_run_add_workspace(picked_run *r) {
   const int64_t bytes = r->candidate->code.workspace_bytes;
   if (bytes == 0) {
@@ -179,6 +180,9 @@ static inline uint64_t picked_run_add_workspace(picked_run *r) {
   const uint64_t address = picked_run_add_buffer(
       r, &(sct_ptx_buffer){.name = "workspace", .bytes = bytes, .data = zeros});
   sct_free(zeros);
+  if (r->candidate->code.passes > 0) {
+    picked_run_add(r, &(int){0}, sizeof(int));
+  }
   return address;
 }
 
@@ -201,7 +205,8 @@ static inline sct_ptx_counters picked_run_launch(picked_run *r, const char *what
                                     .block = {p->code.threads},
                                     .shared_bytes = p->code.shared_bytes,
                                     .args = r->args,
-                                    .n_args = r->n_args};
+                                    .n_args = r->n_args,
+                                    .passes = p->code.passes};
   sct_ptx_result result = {0};
   sct_str text = {0};
   MUST(sct_ptx_launch(&result, r->memory, &opts, err));

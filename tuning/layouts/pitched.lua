@@ -1,8 +1,10 @@
 -- Rows at a pitch: what cudaMallocPitch gives. The pitch is the row's bytes rounded up to `align`,
--- or stated in bytes: s.pitched { pitch = "4 * col + 64" } for dims { "row", "col" }.
+-- or stated in bytes or elements: s.pitched { pitch = "4 * col + 64" } or { elements = "col + 16" }
+-- for dims { "row", "col" }. An `elements` that is a new name is known at launch (sectile.lua).
 local function pitch_of(l, ext)
   local row = ext[#ext] * l.record.bytes
-  return l.pitch ~= 0 and l.pitch or l.round_up(row, l.align)
+  local stated = l.elements ~= 0 and l.elements * l.record.bytes or l.pitch
+  return stated ~= 0 and stated or l.round_up(row, l.align)
 end
 
 return {
@@ -11,6 +13,8 @@ return {
   params = {
     { "align", { 16, 32, 64, 128, 256, 512 }, default = 256, open = true },
     { "pitch", default = 0, text = true, open = true, doc = "bytes from row to row; 0: as align" },
+    { "elements", default = 0, text = true, open = true,
+      doc = "elements from row to row; 0: as pitch" },
   },
   offset = function(l, field, idx, ext)
     local row = 0

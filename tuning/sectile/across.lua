@@ -249,8 +249,8 @@ function across.load_around(p, x, load_word)
   x.word = math.min(p.vec * op.record.bytes, WORD)
   x.array, x.held = g:name(op.name .. "_words"), "words_around<" .. x.type .. ">"
   local shift = shift_of(p, op)
-  local load = string.format("load_around<%s, %d, %s<%s>>", x.type, p.across and -1 or shift,
-    load_word, WORD_TYPE[x.word])
+  local load = string.format("load_around<%s, %d, %s<%s>>", x.type,
+    (p.across or p.aligned) and -1 or shift, load_word, WORD_TYPE[x.word])
   local array_end = op.style == "bytes"
     and string.format("at_byte<%s>(%s, %s)", x.element, op.pointer, g:text(op.bytes))
     or string.format("&%s[%s]", op.pointer, g:text(op.bytes // op.record.bytes))
@@ -260,8 +260,8 @@ function across.load_around(p, x, load_word)
     local followed = "whole && rank % 32 < 31"
       .. (p.side > 1 and string.format(" && %s > kVec", p.left) or "")
     x.close = function(stop)
-      x.load = string.format("%s(\n    %s, 0, %s, %s, %s)", load, x.address,
-        stop, followed, array_end)
+      x.load = string.format("%s(\n    %s, %s, %s, %s, %s)", load, x.address,
+        p.aligned and "begin" or "0", stop, followed, array_end)
     end
     x.take = string.format("vector_of(whole, %s[item])", x.array)
     x.value = x.name .. "[e]"
@@ -270,8 +270,8 @@ end
 
 --- Completes the loads around vectors, where it is known if some end after an array's end.
 function across.close(p)
-  local stop = p.across and "stop" or string.format("whole ? kVec : (int)min(0LL + kVec, %s)",
-    p.left)
+  local stop = p.across and "stop" or string.format(p.aligned and "(int)min(0LL + kVec, %s)"
+    or "whole ? kVec : (int)min(0LL + kVec, %s)", p.left)
   for _, x in ipairs(p.arrays) do
     if x.close then
       x.close(p.partial and stop or "kVec")

@@ -215,7 +215,7 @@ function G:plan(p)
       table.remove(p.traffic, n)
     end
   end
-  self.has_workspace = p.workspace_bytes ~= nil
+  self.has_workspace, self.has_pass = p.workspace_bytes ~= nil, p.passes ~= nil
   p.requires, p.align = self.requires, self.align
   return p
 end
@@ -670,6 +670,7 @@ end
 function G:head(bounds, cluster)
   local list = self:param_list()
   list[#list + 1] = self.has_workspace and "unsigned int *workspace" or nil
+  list[#list + 1] = self.has_pass and "int pass" or nil
   return string.format("__global__ void %s__launch_bounds__(%s)\n%s(%s)",
     cluster and string.format("__cluster_dims__(%s, 1, 1) ", cluster) or "", bounds, self.kernel,
     table.concat(list, ", "))

@@ -111,8 +111,8 @@ local function unused_name(sig)
   end
 end
 
--- The spec reduces, scans or accumulates in one order: its launch function takes a workspace,
--- whichever kernels have won.
+-- The spec reduces, scans or accumulates in one order, or has steps over long rows: its launch
+-- function takes a workspace, whichever kernels have won.
 local function takes_workspace(h)
   return h.workspace_bytes > 0 or h.sig.workspace or kit.any(h.sig.operands, function(op)
     return op.reduce or op.ordered or op.scan

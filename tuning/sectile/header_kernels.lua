@@ -51,6 +51,9 @@ local function needs(h, kernel)
   if launch.workspace_bytes > 0 then
     kit.append(list, string.format("%d bytes of workspace", launch.workspace_bytes))
   end
+  if launch.passes > 0 then
+    kit.append(list, string.format("%d launches one after the other", launch.passes))
+  end
   return list
 end
 
@@ -75,8 +78,10 @@ end
 -- as declarations: "int p2 = (int)(2 * n_row)".
 local function add_arguments(kernel, h)
   kernel.arguments, kernel.values = {}, {}
+  local own = #h.sig.arguments -- after them come the workspace and the number of a launch
   for _, k in ipairs(kernel.args) do
-    kit.append(kernel.arguments, "c." .. (h.sig.arguments[k + 1] or h.unused_name "workspace"))
+    kit.append(kernel.arguments, k == own + 1 and "pass"
+      or "c." .. (h.sig.arguments[k + 1] or h.unused_name "workspace"))
   end
   for k, param in ipairs(kernel.launch.params or {}) do
     if param.value then

@@ -260,8 +260,8 @@ function helpers.linear_col(idx, ext)
 end
 
 -- What to write for a name that is no dimension of the array.
-local AT_LAUNCH = " (a pitch that is known at launch is a dimension of its own, of which `at` says"
-  .. " what is read: dims = { \"row\", \"pitch\" }, at = { \"row\", \"col\" })"
+local AT_LAUNCH = " (a pitch that is known at launch: s.pitched { elements = \"pitch\" }, which is"
+  .. " a dimension of the array)"
 
 local function parameter_value(value, names, ext, place)
   if type(value) ~= "string" then

@@ -414,24 +414,25 @@ function reduce.shares(tiles, blocks, n_reduced, step)
 end
 
 --- How many lanes have a row, chosen at run time: a power of two from `least` to `most`, so many
---- that each has work; of short rows as many as load SHORT_BYTES side by side; where rows are few,
---- so many that the GPU is busy.
+--- that each has work; of short rows as many as load so many bytes side by side; of few rows so
+--- many that the GPU is busy.
 ---@param g sectile.Cuda
 ---@param c table how many rows, and of each how many neighbours that are loaded at once (many):
---- expressions; of these a lane's share (items) and the bytes of one; least and most lanes
+--- expressions; of these a lane's share (items) and the bytes of one; least and most lanes; short
 ---@return string log the text of the number's binary logarithm
 ---@return sectile.Expr lanes the number
 ---@return integer least that it may be
 function reduce.choose_lanes(g, c)
   local least, log_busy = c.least, 0
-  while 2 * least * c.bytes <= LEAST_BYTES do
+  while 2 * least * c.bytes <= (c.short or LEAST_BYTES) do
     least = 2 * least
   end
   while 2 << log_busy <= BUSY_THREADS * g.k.device.sms do
     log_busy = log_busy + 1
   end
   local many, rows = c.many + 0 * c.rows, c.rows + 0 * c.many
-  local wanted = kit.ceil_div(many, c.items):max(many:min(kit.ceil_div(SHORT_BYTES, c.bytes)))
+  local short = kit.ceil_div(c.short or SHORT_BYTES, c.bytes)
+  local wanted = kit.ceil_div(many, c.items):max(many:min(short))
   local lanes, chosen = least, least + 0 * wanted
   while lanes < c.most do
     local few = (0 * many + lanes):lt(many) * (lanes * rows):lt(1 << log_busy)

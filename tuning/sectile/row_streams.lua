@@ -32,6 +32,9 @@ local function load_text(p, x)
   local word, shorter = p.g:single(x.op, x.f)
   word = x.word or shorter or (streaming and word)
   local address = p.g:address(x.op, x.f, row_streams.binding(p, each))
+  if x.held and p.hold == "shared" and (x.word or 0) >= 4 and not x.op.old_of then
+    return string.format("async_copy<%d>(&%s, %s);", x.word, to, address)
+  end
   local text = cuda.load(cuda.load_name(x.op, streaming and "load_streaming"),
     each and x.element or x.type, word, address)
   if not p.odd or not x.many then
@@ -78,7 +81,7 @@ end
 ---@param text string
 ---@return string
 function row_streams.place_of(p, list, text)
-  return (p.odd or p.first or row_streams.any_updated(list)) and text
+  return (p.odd or p.counts or row_streams.any_updated(list)) and text
     or string.format("min(%s, n_elements - %d)", text, p.along)
 end
 

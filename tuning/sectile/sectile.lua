@@ -434,11 +434,37 @@ local function copy_scalars(list, place)
   end)
 end
 
+-- A pitch that is known at launch is a dimension of the array, of which `at` says what is read.
+local function take_pitch(array)
+  local name = nil
+  for _, one in ipairs(array.layouts) do
+    local elements = one.read.desc.name == "pitched" and one.values.elements
+    local is_new = type(elements) == "string" and string.find(elements, "^[%a_][%w_]*$")
+      and not kit.has(array.dims, elements)
+    name = is_new and elements or name
+  end
+  if not name then
+    return
+  elseif #array.layouts > 1 or array.pad then
+    check.fail_word(array.place, name, "array '%s': a pitch that is known at launch, '%s', goes "
+      .. "with neither s.choose nor pad", array.name, name)
+  end
+  array.at = array.at or array.dims
+  for _, option in ipairs { "dims", "extents" } do
+    array[option] = array[option] and kit.copy(array[option])
+    if array[option] then
+      array[option][#array[option]] = name
+    end
+  end
+  array.layouts = layout.alternatives({ name = "row_major", place = array.place }, array.place)
+end
+
 -- Copies of the arrays; one without dims has the kernel's.
 local function with_dims(arrays, dims)
   return kit.map(arrays, function(array)
     local copy = kit.copy(array)
     copy.dims = copy.dims or dims
+    take_pitch(copy)
     if type(copy.pad) == "number" then
       copy.pad = kit.map(copy.dims, function() return array.pad end)
     end

@@ -27,6 +27,9 @@ function sections.launch(out, c, look)
   local s = string.format("grid (%d, %d, %d), block (%d, %d, %d): %d blocks of %d threads\n"
     .. "%d registers a thread, %d bytes of shared memory a block\n", grid[1], grid[2], grid[3],
     block[1], block[2], block[3], blocks, threads, l.registers, l.shared_bytes)
+  if l.passes then
+    s = s .. string.format("a sequence of %d such launches, one after the other\n", l.passes)
+  end
   if l.spill_store_bytes > 0 then
     s = s .. string.format("spilled of a thread: %d bytes of stores, %d of loads\n",
       l.spill_store_bytes, l.spill_load_bytes)
@@ -36,7 +39,7 @@ function sections.launch(out, c, look)
       "%s, %d SMs: %d blocks an SM, %.2f waves, occupancy %.0f %% (limit: %s)\n", device.name,
       device.sms, c.more.blocks_sm, l.waves, 100 * l.occupancy, l.limit)
   end
-  if c.more.blocks_run > 0 and c.more.blocks_run < blocks then
+  if c.more.blocks_run > 0 and c.more.blocks_run < (l.passes or 1) * blocks then
     s = s .. string.format("counts are those of %d of the blocks, spread over the grid\n",
       c.more.blocks_run)
   end

@@ -58,30 +58,61 @@ function sides.orders(k)
   return about
 end
 
--- Steps and orders of all operands; nil and a reason if this is no exchange.
+-- The mode that operand n runs along: where a step is one element.
+local function run_of(about, n)
+  local d = about.order[n][1]
+  return d and kit.const_of(about.steps[n][d]) == 1 and d or nil
+end
+
+-- Does operand n run along mode x, and move along mode y?
+local function crosses(about, n, x, y)
+  return run_of(about, n) == x and kit.const_of(about.steps[n][y]) ~= 0
+end
+
+-- The modes that outputs run along; of two, the first one leaves less to be exchanged. nil: an
+-- output does not run along any, or there are more.
+local function runs_of_outputs(k, about)
+  local list, bytes = {}, {}
+  for n, op in ipairs(k.operands) do
+    local d = run_of(about, n)
+    if op.is_output and not kit.has(list, d) then
+      list[#list + 1] = d
+    end
+    if op.is_output and not d or #list > 2 then
+      return nil
+    end
+  end
+  for m = 1, 2 do
+    bytes[m] = 0
+    for n, op in ipairs(list[2] and k.operands or {}) do
+      bytes[m] = bytes[m] + (crosses(about, n, list[3 - m], list[m]) and op.record.bytes or 0)
+    end
+  end
+  return list[2] and bytes[2] < bytes[1] and { list[2], list[1] } or list
+end
+
+-- Steps and orders of all operands, those that run along X (`is_exchanged`), outputs among them
+-- (`both`); nil and a reason if this is no exchange.
 local function read_operands(k)
   local about, reason = sides.orders(k)
   if not about then
     return nil, reason
   end
-  about.is_exchanged = {}
-  for n, op in ipairs(k.operands) do
-    if op.is_output then
-      local fastest = about.order[n][1]
-      if not fastest or kit.const_of(about.steps[n][fastest]) ~= 1
-        or (about.y and about.y ~= fastest) then
-        return nil, "the outputs do not all run along one dimension"
-      end
-      about.y, about.out = fastest, about.out or n
-    end
+  local runs = runs_of_outputs(k, about)
+  if not runs or not runs[1] then
+    return nil, "the outputs do not run along one or two dimensions"
   end
+  about.y, about.x, about.both, about.is_exchanged = runs[1], runs[2], runs[2] ~= nil, {}
   for n, op in ipairs(k.operands) do
-    local x = about.order[n][1]
-    if not op.is_output and x and x ~= about.y and (not about.x or about.x == x)
-      and kit.const_of(about.steps[n][x]) == 1 and kit.const_of(about.steps[n][about.y]) ~= 0 then
+    local x = run_of(about, n)
+    if x ~= about.y and x and (not about.x or about.x == x)
+      and crosses(about, n, x, about.y) then
       about.x, about.into = x, about.into or n
       about.is_exchanged[n] = true
+    elseif op.is_output and x ~= about.y then
+      return nil, "an output does not move along the dimension that others run along"
     end
+    about.out = about.out or op.is_output and x == about.y and n
   end
   if not about.x then
     return nil, "no input runs along another dimension than the outputs"
@@ -92,7 +123,7 @@ end
 -- Is operand n one of those that run along the side?
 local function is_own(k, about, side, n)
   if side.is_out then
-    return k.operands[n].is_output
+    return k.operands[n].is_output and not about.is_exchanged[n]
   end
   return about.is_exchanged[n]
 end
@@ -174,7 +205,7 @@ end
 function sides.shared(k, about)
   local X, Y = about.X.dims, about.Y.dims
   local mode = X[#X]
-  if #X == 1 or about.order[about.out][#Y + 1] ~= mode or not is_short(k, about.Y)
+  if about.both or #X == 1 or about.order[about.out][#Y + 1] ~= mode or not is_short(k, about.Y)
     or not follows(k, about, about.Y, Y, mode) then
     return nil
   end
@@ -202,32 +233,52 @@ end
 
 -- ---- at the tuned sizes ----
 
+--- Bytes of the widest and of the narrowest element of what is exchanged; of outputs, too, unless
+--- some of them are exchanged.
 function sides.bytes_of(k, about)
   local most, least = 0, 16
   for n, op in ipairs(k.operands) do
-    if op.is_output or about.is_exchanged[n] then
+    if op.is_output and not about.both or about.is_exchanged[n] then
       most, least = math.max(most, op.record.bytes), math.min(least, op.record.bytes)
     end
   end
   return most, least
 end
 
+--- Is operand m loaded along Y as it is: does it run along Y and move along X?
+function sides.is_straight(k, about, m)
+  return not k.operands[m].is_output and crosses(about, m, about.y, about.x)
+end
+
+--- Bytes of the widest element that moves in vectors along a side.
+function sides.element_bytes(k, about, side)
+  local most = about.both and 0 or sides.bytes_of(k, about)
+  for m, op in ipairs(k.operands) do
+    local moves = is_own(k, about, side, m) or side.is_out and sides.is_straight(k, about, m)
+    most = moves and math.max(most, op.record.bytes) or most
+  end
+  return most
+end
+
+--- Do vectors of `width` along a side start at multiples of it in operand m, at tuned size n?
+function sides.fits(k, about, side, n, m, width)
+  local given, op, start = k.given[n], k.operands[m], k.operands[m].offset[1]
+  for d = 1, #k.dims do
+    start = E.subst(start, { k.index[d], 0 })
+  end
+  return sides.lengths(k, side.dims)[n] % width == 0
+    and E.eval(start + 0, given) // op.record.bytes % width == 0
+    and not kit.any(about.steps[m], function(step, d)
+      return not kit.has(side.dims, d) and E.eval(step + 0, given) % width ~= 0
+    end)
+end
+
 -- The widest vector along a side at tuned size n: its runs and all steps beside are multiples.
 local function widest(k, about, side, n, most)
-  local given, width = k.given[n], most
-  local function fits(m, op)
-    local start = op.offset[1]
-    for d = 1, #k.dims do
-      start = E.subst(start, { k.index[d], 0 })
-    end
-    return sides.lengths(k, side.dims)[n] % width == 0
-      and E.eval(start + 0, given) // op.record.bytes % width == 0
-      and not kit.any(about.steps[m], function(step, d)
-        return not kit.has(side.dims, d) and E.eval(step + 0, given) % width ~= 0
-      end)
-  end
-  for m, op in ipairs(k.operands) do
-    while width > 1 and is_own(k, about, side, m) and not fits(m, op) do
+  local width = most
+  for m in ipairs(k.operands) do
+    while width > 1 and is_own(k, about, side, m)
+      and not sides.fits(k, about, side, n, m, width) do
       width = width // 2
     end
   end
@@ -281,7 +332,7 @@ local function keep_thin(p, banks)
     p.kept = string.format("y * kPitch + y / kStore * %d + x", pad)
     p.kept_doc = "Where element (x, y) of a tile is kept: between the lines of two stores is "
       .. "padding, so that columns meet different banks."
-    p.lanes, p.padding = banks // other, p.tile_y // other * pad
+    p.lanes, p.padding = math.min(banks // other, LANES), p.tile_y // other * pad
   end
   p.tile_elems = p.pitch * p.lines_of_tile + (p.padding or 0)
 end
@@ -338,7 +389,7 @@ function sides.keep(p)
     and "the word with elements (x, y) to (x, y + kPack - 1)" or "element (x, y)",
     groups == 1 and "." or doc .. "different banks.")
   p.tile_elems = p.pitch * (p.rows and p.lines_of_tile // p.pack or p.tile_x)
-  p.lanes = p.rows and chunk > 1 and math.max(groups, 8) or LANES
+  p.lanes = p.rows and chunk > 1 and math.min(math.max(groups, 8), LANES) or LANES
 end
 
 --- Declares what lies in shared memory (`p.memory`), each part at a multiple of `align` bytes if it

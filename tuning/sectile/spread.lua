@@ -30,9 +30,9 @@ function spread.loads(p)
       p.lines_a_load and p.lines_of_tile or total)
     local at_y = string.format("%s%s + line%s", Y.first, ahead, p.pack > 1 and " + r" or "")
     p.in_place = string.format("const long long %s = %s + x, %s = %s;", X.at, X.first, Y.at, at_y)
-    p.in_inside = string.format("%s(!guarded || (%s < %s && %s%s < %s))",
-      p.ragged and "!(" .. p.past .. ") && " or "", X.at, X.extent,
+    p.in_bounds = string.format("!guarded || (%s < %s && %s%s < %s)", X.at, X.extent,
       p.sector > 0 and Y.at .. " >= 0 && " or "", Y.at, Y.extent)
+    p.in_inside = string.format("%s(%s)", p.ragged and "!(" .. p.past .. ") && " or "", p.in_bounds)
   end
 end
 

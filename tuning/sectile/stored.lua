@@ -323,7 +323,7 @@ end
 function M.signature(doc)
   local at = "the stored signature is damaged: "
   local sig = object {
-    "name", name, "body", optional(text, ""), "operands", list(operand), "workspace", flag,
+    "name", name, "body", optional(text, ""), "operands", list(operand),
     "scalars", optional(list(object { "name", name, "type", type_name }), {}),
   }(doc, at)
   sig.extents = read_extents(doc, at)
@@ -339,6 +339,7 @@ function M.signature(doc)
   end
   sig.arguments = read_arguments(sig, at)
   sig.host = doc.host ~= nil and read_host(sig, doc, at)
+  sig.workspace = doc.workspace == true
   return sig
 end
 
@@ -392,7 +393,7 @@ function M.launch(doc, sig)
     "threads", integer(1, 1024), "shared_bytes", integer(0, 1 << 24),
     "static_shared_bytes", integer(0, 1 << 24), "grid", over,
     "requires", optional(list(over), {}), "doc", optional(text, ""),
-    "workspace_bytes", optional(integer(0, 1 << 30), 0),
+    "workspace_bytes", optional(integer(0, 1 << 30), 0), "passes", optional(integer(2, 16), 0),
   }(doc, at)
   if is_own then
     if #launch.params == 0 then

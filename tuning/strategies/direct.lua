@@ -612,8 +612,20 @@ local function plan_steps(k, c)
   return g:plan(p)
 end
 
+-- How many threads may leave each other their partials in shared memory.
+local function most_threads(k)
+  local g, bytes = cuda.new(setmetatable({ words = {} }, { __index = k }), "direct", 32), 0
+  if k.reduces or k.scan then
+    bytes = select(2, reduce.slots(g))
+  end
+  for _, step in ipairs(g.steps or {}) do
+    bytes = bytes + (step.reduces and select(2, reduce.value_slots(step)) or 0)
+  end
+  return (k.device.smem_block_bytes - SHARE_BYTES) // math.max(bytes, 1)
+end
+
 -- Threads a block, the naive variant's first: 256, or where one has all that becomes an output, the
--- warps that this keeps busy.
+-- warps that this keeps busy; fewer where shared memory has no room for more.
 local function threads(k)
   local list, most = k.scan and { 1024, 256, 512 } or { 256, 128, 512, 1024 }, 0
   local by_rows = k.reduces or k.steps or k.scan
@@ -629,7 +641,10 @@ local function threads(k)
       list = { few, 256, 512, 1024 }
     end
   end
-  return list
+  local room = by_rows and most_threads(k) or 1024
+  local function fit(n) return n <= room and n or nil end
+  local fits = kit.map(list, fit)
+  return #fits > 0 and fits or { kit.map({ 128, 64 }, fit)[1] or 32 }
 end
 
 return {

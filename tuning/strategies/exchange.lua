@@ -6,6 +6,9 @@
 -- Lines come in as vectors through registers, swizzled, or unchanged by asynchronous
 -- copies of 16 bytes, wherever they start. Elements of 1 and 2 bytes are turned in registers, 4 x 4
 -- or 2 x 2, so that shared memory holds words along Y.
+--
+-- Outputs that run along X as well go the way back: results are left in shared memory as they are
+-- computed, and stored as lines come in. Inputs that run along Y are loaded as outputs are stored.
 local SECTOR, LINE, COPY = 32, 128, 16
 
 local function with(list, more)
@@ -48,18 +51,20 @@ end
 local function axes(k)
   local about = sides.read(k)
   local most, least = sides.bytes_of(k, about)
-  local loads, narrow_in = widths_of(k, about, about.X, most)
-  local stores, narrow_out = widths_of(k, about, about.Y, most)
-  local starts = narrow_out and { "any", "sector" } or { "any" }
-  if narrow_out then
+  local of_x, of_y = sides.element_bytes(k, about, about.X), sides.element_bytes(k, about, about.Y)
+  local loads, narrow_in = widths_of(k, about, about.X, of_x)
+  local stores, narrow_out = widths_of(k, about, about.Y, of_y)
+  local starts = narrow_out and not about.both and { "any", "sector" } or { "any" }
+  if narrow_out and not about.both then
     stores = with(stores, { math.max(4 // most, 1) })
   end
-  if (narrow_in or narrow_out) and most == least and most <= 8 and k.device.cc >= 80 then
+  if (narrow_in or narrow_out) and not about.both and most == least and most <= 8
+    and k.device.cc >= 80 then
     loads = with(loads, { "lines" })
   end
   return {
     { "threads", { 256, 512, 128 }, key = "threads=", doc = "threads a block" },
-    { "tile", tiles_of(k, about, most), key = "tile=",
+    { "tile", tiles_of(k, about, math.max(of_x, of_y)), key = "tile=",
       doc = "elements of a tile along the inputs' modes, and along the outputs'" },
     { "load", loads, key = "load=",
       doc = "elements in a load; lines: asynchronous copies, wherever lines start" },
@@ -75,41 +80,6 @@ end
 
 -- ---- the plan: operands ----
 
-local function vec_type(type, count, name)
-  return count > 1 and string.format("vec<%s, %s>", type, name) or type
-end
-
--- Requires that vectors of `width` along a side start at multiples of it.
-local function require_vectors(p, op, side, width)
-  if width == 1 then
-    return true
-  end
-  local start = E.divisor(sides.element(p, op, 0, 0, true) + 0)
-  if start % width ~= 0 and kit.const_of(sides.element(p, op, 0, 0, true)) ~= 0 then
-    return false
-  end
-  for d, step in ipairs(p.about.steps[op.number]) do
-    if not kit.has(side.dims, d) and E.divisor(step) % width ~= 0 then
-      if kit.const_of(step) then
-        return false
-      end
-      p.g:require((step % width):eq(0))
-    end
-  end
-  if E.divisor(side.n) % width ~= 0 then
-    p.g:require((side.n % width):eq(0))
-  end
-  p.g:need_align(op, width * op.record.bytes)
-  return true
-end
-
--- The words of a tile: text.
-local function tile_count(p)
-  local lines = p.is_lines and "kLines" or p.sector == 0 and p.rows and "kTileY" or "kTileX"
-  local n = lines == "kTileX" and p.tile_x or p.lines_of_tile
-  return p.tile_elems == n * (p.pitch or p.row_elems) and lines .. " * kPitch" or p.tile_elems
-end
-
 local function adopt_exchanged(p, op)
   local type = p.g:type(op)
   local x = {
@@ -117,20 +87,15 @@ local function adopt_exchanged(p, op)
     value = p.g:name(op.name .. "_v"), elems = p.g:text(op.bytes // op.record.bytes),
     rows_of_words = p.pack > 1 and "[kPack]" or "", declare_from = "",
   }
-  x.vtype = vec_type(type, p.store, "kStore")
-  x.loaded_type = vec_type(type, p.load, "kLoad")
+  x.vtype = both.vec_type(type, p.store, "kStore")
+  x.loaded_type = both.vec_type(type, p.load, "kLoad")
   x.zero = x.loaded_type == type and op.record.bare and kit.zero(op.record.fields[1])
     or x.loaded_type .. "()"
-  local word = p.pack > 1 and "unsigned int" or type
-  table.insert(p.memory, 1, {
-    name = x.tile, type = word, count = tile_count(p),
-    bytes = p.tile_elems * (p.pack > 1 and 4 or op.record.bytes),
-    doc = (p.is_lines and "lines of %s, in the order of memory" or "a tile of %s"):format(op.name),
-  })
+  x.memory = both.add_tile(p, op, x.tile)
   p.exchanged[#p.exchanged + 1] = x
   if p.is_lines then
     p.g:need_align(op, COPY)
-  elseif not require_vectors(p, op, p.X, p.load) then
+  elseif not both.require_vectors(p, op, p.X, p.load) then
     return nil, op.name .. ": its lines do not start at a vector"
   end
   return true
@@ -139,7 +104,7 @@ end
 local function adopt_output(p, op)
   local type = p.g:type(op)
   local y = { op = op, type = type, value = p.g:name(op.name .. "_v"), pointer = op.pointer }
-  y.vtype = vec_type(type, p.store, "kStore")
+  y.vtype = both.vec_type(type, p.store, "kStore")
   p.results[#p.results + 1] = y
   if p.sector > 0 then
     p.g:need_align(op, SECTOR)
@@ -149,19 +114,30 @@ local function adopt_output(p, op)
     then
       return nil, op.name .. ": its columns do not start where those of " .. first.name .. " do"
     end
-  elseif not require_vectors(p, op, p.Y, p.store) then
+  elseif not both.require_vectors(p, op, p.Y, p.store) then
     return nil, op.name .. ": its columns do not start at a vector"
   end
   return true
 end
 
--- An input that is read where it is needed: once a column, or element by element.
+-- An input that is read where it is needed: once a column, in vectors, or element by element.
 local function adopt_direct(p, op)
   local moves = kit.any(p.Y.dims, function(d)
     return kit.const_of(p.about.steps[op.number][d]) ~= 0
   end)
+  local wide = moves and both.moves_wide(p, op)
+  if p.holds and (wide or p.store == 1) and sides.is_straight(p.k, p.about, op.number) then
+    return both.adopt_straight(p, op)
+  end
   local value = p.g:name(op.name .. "_v")
   local x = { op = op, value = value, element = value, declare = "", declare_element = "" }
+  if wide then
+    local type = both.vec_type(p.g:type(op), p.store, "kStore")
+    x.element, x.declare = value .. "[e]", string.format("const %s %s = load<%s>(&%s);", type,
+      value, type, sides.place(p, op))
+    p.direct[#p.direct + 1] = x
+    return
+  end
   local text = string.format("const %s %s = load<%s>(&%s);", p.g:type(op), x.value, p.g:type(op),
     sides.place(p, op, moves and p.store > 1))
   x[moves and "declare_element" or "declare"] = text
@@ -217,16 +193,10 @@ local function texts_in(p, x)
   if p.is_lines then
     return texts_of_lines(p, x)
   end
-  p.line_text = p.pack > 1 and "line + r" or "line"
-  local from = sides.place(p, op)
-  if p.linear[op.number].y and p.lines_a_load then
-    local first = p.g:name(op.name .. "_from")
-    x.declare_from = string.format("const %s *const %s = &%s[%s];", x.type, first, op.pointer,
-      sides.start(p, op))
-    from = string.format("%s[%s]", first, sides.lines_on(p, op, p.pack > 1
-      and "k * kLinesALoad + r" or "k * kLinesALoad"))
-  end
-  x.load = string.format("%s<%s>(&%s)", cuda.LOADS[p.evict], x.loaded_type, from)
+  local from
+  from, x.declare_from = both.place_on_line(p, op, "const " .. x.type, "_from")
+  x.load = string.format("%s<%s>(&%s)", cuda.load_name(op, cuda.LOADS[p.evict]), x.loaded_type,
+    from)
   if p.pack > 1 then
     local words = p.rows and p.chunk or 1
     x.put = kit.concat {
@@ -380,6 +350,7 @@ local function cut(p, blocks)
     or "blocks follow " .. (blocks == "in" and p.k.operands[p.about.into] or p.g.outputs[1]).name
 end
 
+-- What runs along a side: text.
 local function verbs(list)
   local names = kit.map(list, function(x) return x.op.name end)
   return table.concat(names, " and ") .. (#names > 1 and " run" or " runs")
@@ -388,13 +359,16 @@ end
 local function start_plan(k, c, about)
   local g = cuda.new(k, "exchange", c.threads)
   local most, least = sides.bytes_of(k, about)
+  local of_x, of_y = sides.element_bytes(k, about, about.X), sides.element_bytes(k, about, about.Y)
   local tile_x, tile_y = string.match(c.tile, "(%d+)x(%d+)")
   local p = {
     k = k, g = g, about = about, X = about.X, Y = about.Y, rest = about.rest, threads = c.threads,
     tile_x = math.tointeger(tile_x), tile_y = math.tointeger(tile_y), bytes = most,
+    of_x = of_x, of_y = of_y, both = about.both, turned = {}, straight = {},
     strides = {}, store = c.store, is_lines = c.load == "lines", evict = c.evict, memory = {},
     linear = {},
-    exchanged = {}, results = {}, direct = {}, rest_name = {}, digit = {}, line_text = "line",
+    exchanged = {}, results = {}, stored = {}, direct = {}, rest_name = {}, digit = {},
+    line_text = "line", in_load = about.both and "that move together" or "in a load",
     sector = c.start == "sector" and SECTOR // most or 0, lines_a_load = false, take_line = false,
     column = false,
   }
@@ -402,6 +376,9 @@ local function start_plan(k, c, about)
   p.load = p.is_lines and 1 or c.load
   local small = most == least and most < 4 and 4 // most or 1
   p.pack = not p.is_lines and small or 1
+  if p.both and (p.load % p.pack ~= 0 or p.store % p.pack ~= 0) then
+    p.pack = 1
+  end
   p.lines_of_tile = p.tile_y + math.max(p.sector - 1, 0)
   for _, d in ipairs(about.rest) do
     p.rest_name[d] = g:name(k.dims[d])
@@ -427,7 +404,8 @@ end
 
 -- Why a candidate is not worth compiling; nil: it is. What never won: docs/figures/h200.md.
 local function refuse(p, c)
-  local lines, bytes = p.is_lines, p.tile_x * p.tile_y * p.bytes // p.threads
+  local lines = p.is_lines
+  local bytes = p.tile_x * p.tile_y * math.max(p.of_x, p.of_y) // p.threads
   local vector = lines and COPY // p.bytes or p.load
   for _, rule in ipairs {
     { lines and c.evict == "loads", "asynchronous copies have no policy of L2" },
@@ -448,7 +426,7 @@ local function refuse(p, c)
       "lines of less than 256 bytes never won as copies" },
     { p.tile_x % vector ~= 0 or p.tile_y % p.store ~= 0 or p.tile_y % p.pack ~= 0,
       "the tile is no multiple of a vector" },
-    { p.load * p.bytes > 16 or p.store * p.bytes > 16, "a vector has more than 16 bytes" },
+    { p.load * p.of_x > 16 or p.store * p.of_y > 16, "a vector has more than 16 bytes" },
     { c.evict ~= "none" and p.k.device.cc < 80, "policies of L2 need sm_80" },
   } do
     if rule[1] then
@@ -462,17 +440,20 @@ local function adopt_operands(p)
   local keep = p.is_lines and sides.keep_lines or sides.keep
   keep(p)
   sides.start_tables(p)
+  local turned = p.about.is_exchanged
   for _, op in ipairs(p.g.ops) do
-    if not op.old_of then
+    if not op.old_of or turned[op.number] then
       sides.adopt_tables(p, op)
     end
   end
   local good, why = true, nil
-  for _, op in ipairs(p.g.ops) do
-    local adopt = op.is_output and adopt_output
-      or p.about.is_exchanged[op.number] and adopt_exchanged
-    if good and adopt then
-      good, why = adopt(p, op)
+  for _, list in ipairs { p.g.inputs, p.g.outputs } do
+    for _, op in ipairs(list) do
+      local adopt = op.is_output and (turned[op.number] and both.adopt_turned or adopt_output)
+        or turned[op.number] and adopt_exchanged
+      if good and adopt then
+        good, why = adopt(p, op)
+      end
     end
   end
   return good, why
@@ -490,15 +471,23 @@ local function write_texts(p)
     texts_in(p, x)
     text_take(p, x)
   end
+  for _, y in ipairs(p.turned) do
+    both.write_turned(p, y)
+  end
   p.line_text = p.sector > 0 and "y + kAhead - shift" or "y"
+  p.holds = both.can_hold(p)
   for _, op in ipairs(p.g.inputs) do
     if not p.about.is_exchanged[op.number] and not op.old_of then
       adopt_direct(p, op)
     end
   end
   for _, y in ipairs(p.results) do
-    text_store(p, y)
+    if not kit.has(p.turned, y) then
+      text_store(p, y)
+      p.stored[#p.stored + 1] = y
+    end
   end
+  p.by_column = #p.straight > 0 and p.columns > 1 and "k" or "x"
 end
 
 -- What moves before the kernel is compiled and counted. A run of a side in a tile has a sector more
@@ -514,19 +503,30 @@ local function traffic(p)
     list[#list + 1] = { operand = x.op.number, width = load,
       sectors = whole + ((load < COPY or p.is_lines) and runs(p.X, p.tile_x) or 0) }
   end
-  for _, y in ipairs(p.results) do
+  for _, x in ipairs(p.straight) do
+    list[#list + 1] = { operand = x.op.number, width = p.store * x.op.record.bytes,
+      sectors = kit.ceil_div(total * x.op.record.bytes, SECTOR) + runs(p.Y, p.tile_y) }
+  end
+  for _, y in ipairs(p.stored) do
     local whole = kit.ceil_div(total * y.op.record.bytes, SECTOR)
     local ends = p.sector > 0 and total // p.Y.n:max(1) or p.store * p.bytes < COPY
       and runs(p.Y, p.tile_y) or 0
     list[#list + 1] = { operand = y.op.number, width = p.store * p.bytes, sectors = whole + ends }
   end
-  local words = total * #p.exchanged * math.max(p.bytes, 4 // p.pack)
+  for _, y in ipairs(p.turned) do
+    list[#list + 1] = { operand = y.op.number, width = load,
+      sectors = kit.ceil_div(total * y.op.record.bytes, SECTOR)
+        + (load < COPY and runs(p.X, p.tile_x) or 0) }
+  end
+  local words = total * (#p.exchanged + #p.turned) * math.max(p.bytes, 4 // p.pack)
   list.wavefronts = 2 * kit.ceil_div(words, LINE)
   return list
 end
 
 local DOC = "A block moves a tile of %d x %d elements (%s x %s) through shared memory: in along "
   .. "%s, out along %s."
+local DOC_OF_BOTH = "A block has a tile of %d x %d elements (%s x %s): what runs along %s goes "
+  .. "through shared memory, what runs along %s as it is."
 
 local function plan(k, c)
   local about, reason = sides.read(k)
@@ -555,18 +555,19 @@ local function plan(k, c)
     p.out_place = ""
   end
   p.tile_doc = string.format("A tile: elements along %s, which %s along, by elements along %s, "
-    .. "which %s along.", p.X.name, verbs(p.exchanged), p.Y.name, verbs(p.results))
+    .. "which %s along.", p.X.name,
+    verbs(kit.append(kit.copy(p.exchanged), table.unpack(p.turned))), p.Y.name, verbs(p.stored))
   p.whole = string.format("%s + kTileX <= %s && %s + kTileY %s %s%s", p.X.first, p.X.extent,
     p.Y.first, p.is_lines and "<" or "<=", p.Y.extent,
     p.sector > 0 and string.format(" && %s >= kAhead", p.Y.first) or "")
-  p.doc = string.format(DOC, p.tile_x, p.tile_y, p.X.name, p.Y.name, p.X.name, p.Y.name)
+  p.doc = string.format(p.both and DOC_OF_BOTH or DOC, p.tile_x, p.tile_y, p.X.name, p.Y.name,
+    p.X.name, p.Y.name)
   return p.g:plan(p)
 end
 
 return {
   name = "exchange",
-  doc = "Inputs along some modes, outputs along others: tiles of both, exchanged through shared "
-    .. "memory.",
+  doc = "Operands along some modes and others: tiles of both, exchanged through shared memory.",
   applies = {
     { "inputs and outputs are arrays of a bare type that run along different modes", function(k)
       return sides.read(k) ~= nil

@@ -90,6 +90,9 @@ local function path_of(p, op, f)
     or p.unit == 1 and not op.is_output and not changes_from(p, op, p.side + 1) then
     return "item"
   end
+  if p.aligned then
+    return aligned.path(p, op)
+  end
   local path, vector = across.path(p, op, f)
   if path then
     return path, vector
@@ -123,6 +126,9 @@ local SHAPES = {
 
 -- May a row's last vector reach past its end, by what is required so far?
 local function has_tails(p)
+  if p.aligned then
+    return true
+  end
   local extent = p.across and p.elements or p.k.extents[p.side]
   return E.divisor(E.subst(extent + 0, strides.known(p.g.multiples))) % p.unit ~= 0
 end
@@ -130,6 +136,7 @@ end
 -- The address of a vector by its number, where an operand follows the index space without gaps.
 local function flat_address(p, op, path)
   local flat = (path == "vector" or path == "item" and p.vec == 1) and p.side > 1 and not p.across
+    and not p.march
   local first = flat and across.runs(p.k, op)
   return first and not has_tails(p) and string.format("&%s[vector%s%s]", op.pointer, p.times_vec,
     first > 0 and string.format(" + %d", first // op.record.bytes) or "")
@@ -170,8 +177,10 @@ local function stream(p, op, f)
   end
   local reused = path == "once" or path == "inner" or (path == "item" and p.vec > 1)
   x.load = cuda.load(cuda.load_name(op, not reused and p.load_name), moved, word, x.address)
-  x.load_some = count and string.format("load_some<%s, %s>(%s, %s)", element, count, x.address,
-    count == "kAlong" and p.left_along or p.left)
+  x.load_some = count and (p.aligned
+    and string.format("load_between<%s, kVec>(%s, begin, %s)", element, x.address, p.left)
+    or string.format("load_some<%s, %s>(%s, %s)", element, count, x.address,
+      count == "kAlong" and p.left_along or p.left))
   if path == "reversed" then
     x.load = "reversed(" .. x.load .. ")"
   elseif path == "around" then
@@ -272,11 +281,16 @@ end
 local function count_modes(p)
   local k, g = p.k, p.g
   local side, extent, unit = p.side, k.extents[p.side], p.across and 1 or p.unit
+  local steps = p.inside == 1 and "kVec" or "kAlong"
+  p.times_unit = unit > 1 and " * " .. steps or ""
+  local here = unit > 1 and "(long long)here" .. p.times_unit or "here"
   p.modes, p.inner, p.index_text = {}, {}, {}
   p.last, p.elements, p.vectors = k.dims[#k.dims], kit.product(k.extents), 1
   p.inside_modes = table.concat(k.dims, ", ", math.min(side + 1, #k.dims))
   for d = 1, side do
-    local n = d == side and kit.ceil_div(extent, unit) or k.extents[d]
+    local marches = p.march and d == side - 1
+    local n = d == side and kit.ceil_div(p.aligned and extent + (unit - 1) or extent, unit)
+      or marches and kit.ceil_div(k.extents[d], p.items) or k.extents[d]
     p.vectors, p.modes[d] = p.vectors * n, k.dims[d]
     p.index_text[d] = side > 1 and "at." .. k.dims[d] or g:name(k.dims[d])
     if d > 1 then
@@ -286,16 +300,17 @@ local function count_modes(p)
         extent = kit.const_of(n) or "(unsigned int)" .. g:text(n, nil, true),
         count = g:name("count_" .. k.dims[d]), first = g:name("first_" .. k.dims[d]),
         by = not is_power_of_two(kit.const_of(n)) and g:name("by_" .. k.dims[d]),
+        value = marches and "(long long)here * kItems + item" or d == side and here or "here",
       })
     end
   end
-  local steps = p.inside == 1 and "kVec" or "kAlong"
-  p.times_unit = unit > 1 and " * " .. steps or ""
-  p.here_text = unit > 1 and "(long long)here" .. p.times_unit or "here"
   p.left_along = g:text(extent - cuda.var(p.index_text[side]))
   p.left = g:text((extent - cuda.var(p.index_text[side])) * p.inside)
   p.vectors_text = g:text(p.vectors)
-  p.here = side > 1 and "const multi_index at = indices[item];"
+  p.shift_back = p.aligned and aligned.shift_back(p) or ""
+  p.here = p.aligned and string.format("const multi_index at = indices[item];\nconst int begin = "
+    .. "(int)max(0ll, -at.%s); // elements before the row", k.dims[side])
+    or side > 1 and "const multi_index at = indices[item];"
     or string.format("const long long %s = vector%s;", p.index_text[1], p.times_unit)
   p.elements_text = g:text(p.elements, nil, true)
   if p.across then
@@ -308,11 +323,19 @@ local function see_tails(p)
   local g, extent = p.g, p.across and p.elements or p.k.extents[p.side]
   p.partial = has_tails(p)
   p.is_whole = "first + kTile <= vectors"
-  if p.partial then
+  p.full = p.aligned and string.format("begin == 0 && kVec <= %s", p.left)
+    or string.format("whole || kVec <= %s", p.left)
+  if p.partial and not p.aligned then
     p.is_whole = (p.side == 1 or p.across)
       and string.format("(first + kTile)%s <= %s", p.across and p.times_vec or p.times_unit,
         g:text(extent))
       or string.format("%s && %s == 0", p.is_whole, g:text(extent % p.unit, nil, true))
+  end
+  if p.march then
+    local rows = p.k.extents[p.side - 1]
+    p.beyond = string.format("(vector >= vectors || indices[item].%s >= %s)",
+      p.k.dims[p.side - 1], g:text(rows))
+    p.is_whole = string.format("%s && %s == 0", p.is_whole, g:text(rows % p.items, nil, true))
   end
 end
 
@@ -321,10 +344,10 @@ local function guard_ends(p)
   across.close(p)
   for _, x in ipairs(p.partial and p.arrays or {}) do
     if x.path == "elements" then
-      x.load = string.format("whole || e < %s ? %s : %s", p.left, x.load, x.zero)
+      x.load = string.format(p.aligned and "begin <= e && e < %s ? %s : %s"
+        or "whole || e < %s ? %s : %s", p.left, x.load, x.zero)
     elseif x.path == "vector" or x.path == "planes" then
-      x.load = string.format("whole || kVec <= %s\n    ? %s\n    : %s", p.left, x.load,
-        x.load_some)
+      x.load = string.format("%s\n    ? %s\n    : %s", p.full, x.load, x.load_some)
     end
   end
   for _, y in ipairs(p.results) do
@@ -334,7 +357,8 @@ local function guard_ends(p)
     end
     local in_part = not kept and p.partial and y.path == "vector"
     if in_part then
-      y.store_some = string.format("store_some(%s, %s, %s);", y.address, y.name, p.left)
+      y.store_some = string.format(p.aligned and "store_between(%s, %s, begin, %s);"
+        or "store_some(%s, %s, %s);", y.address, y.name, p.left)
     elseif p.partial and y.path == "planes" then
       y.store = string.format("if (whole || kVec <= %s)\n  %s\nelse\n  store_some(%s, %s, %s);",
         p.left, y.store, y.address, y.name .. "[e]", p.left_along)
@@ -383,6 +407,8 @@ local function move_operands(p, c)
   end
   if p.around and not p.reads_around then
     return nil, "no input is read by the words around its vectors"
+  elseif p.is_apart then
+    return nil, "outputs' rows do not start alike"
   elseif p.misses_words then
     return nil, "an input starts anywhere: load=around reads it by whole words"
   end
@@ -477,7 +503,7 @@ local function estimate(p)
       entry.width = math.min(entry.width, x.word)
     end
     if per_warp > 0 then
-      entry.sectors = kit.ceil_div(p.vectors * per_warp, 32)
+      entry.sectors = kit.ceil_div(p.vectors * (p.march and p.items or 1) * per_warp, 32)
     end
     list[#list + 1] = entry
   end
@@ -495,7 +521,44 @@ local function view_of(k, c)
   return records.flattened(k) or k
 end
 
-local DOC = "Each thread moves %d vector%s of %d neighbouring element%s%s."
+-- What a vector covers, and which ones a thread has. nil and a reason: it is not for this kernel.
+local function choose_places(p, c)
+  p.vector_text = string.format("item * %s + rank", p.team)
+  p.tile_text = (p.warps and "kTeam" or "kThreads") .. " * kItems; // vectors of a tile"
+  if p.march then
+    p.vector_text, p.counted_text = "rank", "rank"
+    p.tile_text = "kThreads; // columns of kItems vectors in a tile"
+  end
+  local good, reason = choose_side(p, c)
+  if good and p.march and (p.side < 3 or p.inside > 1 or p.across) then
+    return nil, "a thread's vectors lie in neighbouring rows where each is a row's"
+  elseif good and p.aligned then
+    return aligned.fits(p, c)
+  end
+  return good, reason
+end
+
+local DOC = "Each thread moves %d vector%s of %d neighbouring element%s%s%s."
+
+-- Do places cost more than what is moved there: three modes or more, inputs along the last one, and
+-- at some tuned size an array of which no more than 4 bytes move at a time, wherever vectors lie?
+local function has_dear_places(k)
+  local last = #k.dims
+  local function runs(op)
+    return op.record.bare and strides.fixed(k, op, 1, last) == op.record.bytes
+  end
+  local function starts_anywhere(op, given)
+    return runs(op) and kit.any(k.dims, function(_, d)
+      local step = d < last and strides.step(k, op, 1, d)
+      return step and E.eval(step + 0, given) % 8 ~= 0
+    end)
+  end
+  return last > 2 and across.bytes(k) == 0
+    and kit.any(k.operands, function(op) return not op.is_output and runs(op) end)
+    and kit.any(k.given, function(given)
+      return kit.any(k.operands, function(op) return starts_anywhere(op, given) end)
+    end)
+end
 
 local function plan(k, c)
   if k.device.cc < 80 and (c.evict == "loads" or c.evict == "stores") then
@@ -509,9 +572,10 @@ local function plan(k, c)
   local warps = c.team == "warp"
   local p = {
     items = c.items, vec = c.vec * (c.unroll or 1), evict = c.evict, k = k, g = g, warps = warps,
-    around = c.load == "around", across = c.rows == "across",
+    around = c.load == "around", aligned = c.rows == "aligned", across = c.rows == "across",
     team = warps and "kTeam" or "kThreads", teams = warps and "kThreads / kTeam * " or "",
     times_vec = c.vec * (c.unroll or 1) > 1 and " * kVec" or "",
+    march = c.march == "rows" and c.items > 1, beyond = "vector >= vectors",
     counted_text = string.format(c.rows == "across" and "(item * %s + rank) * kVec"
       or "item * %s + rank", warps and "kTeam" or "kThreads"),
     sync = warps and "__syncwarp();" or "__syncthreads();", threads_tile = c.threads * c.items,
@@ -521,13 +585,15 @@ local function plan(k, c)
     store_name = cuda.STORES[c.evict], stored = {}, stored_in_part = {},
     next_loads = across.next_loads,
   }
-  local good, reason = choose_side(p, c)
+  local good, reason = choose_places(p, c)
   if good then
     count_modes(p)
     good, reason = move_operands(p, c)
   end
   if not good then
     return nil, reason
+  elseif p.march and p.tiles[1] then
+    return nil, "tiles in shared memory have whole rows"
   elseif overflows(p) then
     return nil, "a thread would hold more than its registers take"
   end
@@ -538,8 +604,9 @@ local function plan(k, c)
   p.compute, p.traffic = compute(p), estimate(p)
   write_rounds(p)
   p.doc = string.format(DOC, c.items, c.items > 1 and "s" or "", p.vec, p.vec > 1 and "s" or "",
+    p.march and ", in neighbouring rows" or "",
     p.tiles[1] and "; " .. p.tiles[1].all .. " go through shared memory unchanged" or "")
-  local tile = (warps and 32 or c.threads) * c.items
+  local tile = (warps and 32 or c.threads) * (p.march and 1 or c.items)
   p.grid = kit.ceil_div(p.vectors, tile * (warps and c.threads // 32 or 1))
   return g:plan(p)
 end
@@ -579,7 +646,12 @@ local function axes(k)
         .. "tile's bytes through shared memory; around: by aligned words around a vector" }
     end
   end
-  list[#list + 1] = across.axis(k, unroll)
+  list[#list + 1] = aligned.bytes(k) > 0 and { "rows", { "whole", "aligned" }, key = "rows=",
+    when = "vec > 1", doc = "vectors begin with their row; aligned: where words of outputs do" }
+    or across.axis(k, unroll)
+  list[#list + 1] = has_dear_places(records.flattened(k) or k) and { "march", { "row", "rows" },
+    key = "march=", when = "items > 1",
+    doc = "a thread's vectors: a block's threads apart along rows, or in neighbouring rows" } or nil
   if #staged > 0 then
     list[#list + 1] = { "team", { "block", "warp" }, key = "team=",
       when = table.concat(staged, " or "),
@@ -604,7 +676,8 @@ local function facts(k)
     unrolled = unrolled + (along and op.record.bytes * (moves and unroll or 1) or 0)
   end
   return {
-    { "thread_bytes", bytes }, { "unrolled_bytes", unrolled }, { "row_unit", across.bytes(k) },
+    { "thread_bytes", bytes }, { "unrolled_bytes", unrolled },
+    { "row_unit", math.max(across.bytes(k), aligned.bytes(k)) },
   }
 end
 
@@ -616,7 +689,7 @@ local function where(k)
     list[2] = "unroll > 1 or " .. list[2]
     list[3] = "unroll == 1 or items * vec * unrolled_bytes <= 256"
   end
-  list[#list + 1] = across.bytes(k) > 0
+  list[#list + 1] = across.bytes(k) + aligned.bytes(k) > 0
     and "rows == 'whole' or vec * row_unit == 8 or vec * row_unit == 16" or nil
   for _, side in ipairs { "load", "store" } do
     local _, unrolled_only = ways(k, side)

@@ -10,6 +10,13 @@
 local MOST_ELEMENTS = 1 << 30 -- of a row, so that they are counted in 32 bits
 local REST_BYTES = 32         -- of a row's rest that a thread loads at once
 local CHUNK = 16              -- elements of a row's first part that a lane takes without a branch
+local TEXTS_BYTES = 64        -- that a thread holds, where each number of vectors has its text
+local SHORT_BYTES = 16        -- neighbours that lanes load at once, where a row has as many
+local LONG_ROW = 65536        -- elements; longer ones several blocks may have (codegen_json.c)
+local LONG_COLUMN = 8192      -- the same
+local MOST_SHARED = 16384     -- rows of which each has several
+local SHARED_RESERVED = 2048  -- bytes of shared memory that partials have beside what is held
+local ALIGN = 16              -- bytes of what a sequence's launches leave each other
 
 -- ---- operands on their way ----
 
@@ -110,7 +117,8 @@ local function stream(p, op, f)
   x.held = not x.steady and not op.is_output and p.hold ~= "none" and readers(g, op) > 1
   x.apart = x.held or p.again and not op.is_output and not x.steady
   x.shape = x.apart and "[kItems]" or ""
-  x.at = x.name .. (x.apart and "[item]" or "")
+  x.at = x.name .. (x.held and p.hold == "shared" and "[item * kThreads]"
+    or x.apart and "[item]" or "")
   x.value = x.at .. (x.many and "[e]" or "")
   return x
 end
@@ -215,7 +223,7 @@ local function plan_step(p, step)
   local g = p.g
   step.apart, step.inline = passing(p, step)
   step.anew = p.hold == "packed" and kit.each(p.held, "forget({name});") or ""
-  step.given = {}
+  step.given, step.done = {}, ""
   for _, op in ipairs(step.outputs) do
     kit.append(step.given, table.unpack(p.streams[op.number]))
     kit.append(step.given, p.flags[op.number])
@@ -234,6 +242,59 @@ local function plan_step(p, step)
     reduce.name_values(step.slots or {}, (step.mine or "") .. p.of, "n_elements", p.values)
     return step.per_row and p.columns and p.vec > 1 and row_streams.for_elements { text } or text
   end
+end
+
+-- ---- a sequence of launches ----
+
+-- In which launch of a sequence each step is done: a step waits for the launch after that in which
+-- a row is reduced to a value that it needs. What is there once a row every later launch computes.
+local function plan_passes(p)
+  local g, current, last, ends = p.g, 0, 0, {}
+  for n, step in ipairs(g.steps) do
+    local ready = 0
+    for m = 1, n - 1 do
+      local other = g.steps[m]
+      if kit.any(other.values, function(value) return step.in_body[value.name] end) then
+        ready = math.max(ready, other.pass + (other.reduces and 1 or 0))
+      end
+    end
+    step.pass = step.per_row and ready or math.max(current, ready)
+    last = math.max(last, step.pass)
+    if not step.per_row then
+      current = step.pass
+      ends[current] = step
+    end
+  end
+  -- other blocks read what one block will have updated
+  local updates = kit.any(g.inputs, function(op)
+    return op.old_of and not changes_any(g, op, p.reduced)
+  end)
+  p.passes = last + 1 + (updates and 1 or 0)
+  for pass, step in pairs(ends) do
+    step.done = pass < p.passes - 1 and string.format("if (pass == %d) return;", pass) or ""
+  end
+  p.updates = updates and string.format("if (pass == %d && share > 0) return; // one block updates "
+    .. "what there is once a %s", last + 1, p.line) or ""
+  p.columns_constant = "constexpr int kColumns = kSide" .. (p.vec > 1 and " * kVec" or "")
+    .. "; // of the block"
+  p.row_stored = string.format("pass == %d && share == 0 && ", p.passes - 1)
+end
+
+-- Where the blocks of a row leave what a step has found of it.
+local function plan_partials(p, step, grid)
+  local at, mine, left = p.workspace_bytes, step.mine, p.g:name("left" .. step.suffix)
+  local each = "#pragma unroll\nfor (int e = 0; e < kColumns / kSide; e++)\n  "
+  step.left, step.left_at = left, at // 4
+  if p.columns then
+    step.gather = string.format("%s%s[e] = combine(%s[e], %s[other * kColumns + e]);", each, mine,
+      mine, left)
+    step.leave = string.format("%s%s[share * kColumns + e] = %s[e];", each, left, mine)
+  else
+    step.gather = string.format("%s = combine(%s, %s[other]);", mine, mine, left)
+    step.leave = string.format("%s[share] = %s;", left, mine)
+  end
+  at = at + grid * (p.columns and p.side * p.vec or 1) * step.bytes
+  p.workspace_bytes = (at + ALIGN - 1) // ALIGN * ALIGN
 end
 
 -- ---- the plan ----
@@ -269,6 +330,23 @@ local function take_streams(p)
   end
 end
 
+-- Where in shared memory what is held lies: of each stream an array of vectors, a thread's next to
+-- that of the next one.
+local function plan_shared(p)
+  if row_streams.any_updated(p.held) then
+    return "what is updated in place is held in registers"
+  end
+  local at = 0
+  for _, x in ipairs(p.held) do
+    x.first_byte = at > 0 and " + " .. at or ""
+    local bytes = x.f and x.op.record.fields[x.f].bytes or x.op.record.bytes
+    at = at + p.threads * p.items * bytes * (x.many and p.vec or 1)
+  end
+  p.shared_bytes = at
+  return at + SHARED_RESERVED > p.k.device.smem_optin_bytes
+    and "it needs more shared memory than a block has" or nil
+end
+
 local function traffic(p)
   return kit.map(p.g.ops, function(op)
     local width = op.record.fields[1].bytes
@@ -280,13 +358,15 @@ local function traffic(p)
 end
 
 local function doc_of(p)
-  local who = p.cluster and not p.columns and "A cluster of blocks has"
+  local who = p.passes and "Several blocks have"
+    or p.cluster and not p.columns and "A cluster of blocks has"
     or p.chosen and "As many threads as it keeps busy have"
     or p.lanes == 1 and "A thread has" or p.columns and p.lanes .. " threads have"
     or p.lanes == p.threads and "A block has"
     or p.lanes == 32 and "A warp has" or p.lanes .. " lanes have"
   return string.format("%s %s, %s.%s", who, not p.columns and "a row" or p.vec == 1 and "a column"
       or p.vec .. " neighbouring columns", p.is_map and "of any length"
+      or p.passes and "read again in each of " .. p.passes .. " launches"
       or p.hold == "none" and "read again in every step"
       or (p.again or p.first) and "whose first elements are loaded once"
       or "whose elements are loaded once",
@@ -301,12 +381,21 @@ local function shift_of(p, walk)
   return string.format("n_elements > 0 ? (int)(%s) : 0", p.g:text(p.start % p.vec, with))
 end
 
+-- The loop over what a block has of a row, in the launch in which the step is done.
+local function pass_loop(p, step)
+  local count = step.pass == p.passes - 1 and "n_own"
+    or string.format("pass == %d ? n_own : 0", step.pass)
+  return string.format("for (long long left = %s, first = from; left > 0; left--, first += by) ",
+    count)
+end
+
 -- The parts of a row that a step takes one after the other: all of it; or what is held and then,
 -- of a row that is longer, the rest, in arrays of the same names.
 local function parts(p, step, place)
   local inside = p.place .. " < n_elements"
-  local all = { items = "kItems", loop = p.step_loop, place = place, apart = step.apart,
-    skip = p.chunk_skip, inside = p.first and "item < n_mine" or inside }
+  local all = { items = "kItems", place = place, apart = step.apart,
+    loop = p.passes and pass_loop(p, step) or p.step_loop,
+    skip = p.chunk_skip, inside = p.counts and "item < n_mine" or inside }
   all.apart_place = row_streams.place_of(p, step.apart, place)
   all.declared = p.declare(step.apart,
     (p.odd or row_streams.any_updated(step.apart)) and " = {}")
@@ -317,11 +406,30 @@ local function parts(p, step, place)
   local rest = { items = "kNext", place = "first + " .. place, apart = held, inside = inside,
     skip = string.format("if (%s >= n_elements) break;", p.place) }
   rest.apart_place = rest.place
-  rest.loop = string.format("for (int first = %s * kItems%s; first < %s; first += %s * kNext%s) ",
-    p.lanes_text, p.vec > 1 and " * kVec" or "", p.n_span, p.lanes_text,
-    p.vec > 1 and " * kVec" or "")
+  local stride = p.vec > 1 and p.lanes_text .. " * kVec" or p.lanes_text
+  rest.loop = string.format("for (int first = %s%s * kItems; first < %s; first += %s * kNext) ",
+    p.numbers and string.format("kItems < kMost ? %s : ", p.n_span) or "", stride, p.n_span, stride)
   rest.declared = kit.each(held, "{type} {name}[kNext] = {};")
   return { all, rest }
+end
+
+-- Indices along several modes at a place of a row, without a division for each: what the modes but
+-- the slowest are divided by, and the indices.
+local function split_places(p)
+  local g, divisors, rests, last = p.g, {}, {}, {}
+  local text = "(unsigned int)flat_index"
+  for n = #p.reduced, 2, -1 do
+    local d = p.reduced[n]
+    local by, at = g:name("by_" .. p.k.dims[d]), g:name("at_" .. p.k.dims[d])
+    table.insert(divisors, string.format(
+      "const divisor %s = divide_by((unsigned int)max(%s, 1ll));", by, g:text(p.k.extents[d])))
+    table.insert(rests, at)
+    table.insert(last, 1, string.format("const long long %s = %s;", p.index[d], at))
+    text = string.format("split(%s, %s, %s)", text, by, at)
+  end
+  g:require((reduce.count(p.k, p.reduced) + 0 * p.k.extents[1]):lt(1 << 31))
+  return kit.concat(divisors), kit.concat { "unsigned int " .. table.concat(rests, ", ") .. ";",
+    string.format("const long long %s = %s;", p.index[p.reduced[1]], text), kit.concat(last) }
 end
 
 -- How the elements of a row are counted, and the template's texts for it.
@@ -342,11 +450,11 @@ local function plan_row(p)
   local place = (p.again and "first + " or "") .. text .. behind
   p.held_text = row_streams.place_of(p, p.held, p.again and not p.odd
     and "(long long)(" .. text .. ")" or text .. behind)
-  p.held_skip = p.first and "if (item >= n_mine) break;" or ""
+  p.held_skip = p.counts and "if (item >= n_mine) break;" or ""
   local chunk = math.max(1, CHUNK // p.along)
-  p.chunk_skip = p.first and p.items > chunk
+  p.chunk_skip = p.counts and p.items > chunk
     and string.format("if (item %% %d == 0 && item >= n_mine) break;", chunk) or ""
-  p.lane_count = p.first and string.format("// %s of the row that the lane has\n"
+  p.lane_count = p.counts and string.format("// %s of the row that the lane has\n"
     .. "const int n_mine = (%s - lane + %s - 1) %s;", p.vec > 1 and "vectors" or "elements",
     p.vec > 1 and "(" .. p.n_span .. " + kVec - 1) / kVec" or p.n_span, p.lanes_text,
     p.chosen and ">> log_lanes" or "/ kLanes") or ""
@@ -354,10 +462,14 @@ local function plan_row(p)
   p.held_doc = (p.again and "the row's first elements" or "the " .. p.line)
     .. ", all loads before the first use" .. ((p.odd or row_streams.any_updated(p.held)) and ""
       or "; lanes after its end load what it ends with")
+  p.unroll = "#pragma unroll" .. (p.in_shared and " 4" or "") -- addresses of more would spill
   p.each_element = p.vec > 1 and "#pragma unroll\nfor (int e = 0; e < kVec; e++)" or ""
   p.steady_guard = kit.any(g.steps, function(step) return step.per_row end) and p.exists
     or "n_elements > 0"
   p.indices = p.place == "flat_index" and walk.element("flat_index") or ""
+  if #p.reduced > 1 and (p.sequence or p.in_shared) then
+    p.divisors, p.indices = split_places(p)
+  end
   p.kept_indices = reduce.unravel(g, p.index, p.kept, p.index_name)
 end
 
@@ -367,17 +479,21 @@ local function share_out(k, c)
   local blocks, single = c.blocks or math.max(c.lanes // c.threads, 1), c.vec == 1
   local p = {
     k = k, threads = c.threads, lanes = c.lanes * (c.blocks or 1), vec = c.vec, items = c.items,
-    hold = c.hold, evict = c.evict, cluster = blocks > 1 and blocks, first = c.hold == "first",
+    sequence = c.grid > 0, hold = c.hold, evict = c.grid > 0 and "streaming" or c.evict,
+    cluster = blocks > 1 and blocks, first = c.hold == "first",
     again = c.hold == "none" or k.ragged ~= nil, is_map = not k.steps, odd = c.start == "any",
     index = {}, values = {}, value_names = {}, element_names = {}, static_shared_bytes = 0,
+    row_stored = "", columns_constant = "", divisors = "", in_shared = c.hold == "shared",
   }
   p.kept, p.reduced = dims_of(k)
   p.columns = p.reduced[#p.reduced] ~= #k.dims
   -- the constraints are those of one choice of layouts
-  if p.columns and (p.odd or c.lanes > c.threads) then
-    return nil, "a block or a cluster has columns side by side"
+  if p.columns and (p.odd or p.first or p.in_shared or c.lanes > c.threads) then
+    return nil, "a block or a cluster has columns side by side, in registers"
   elseif not p.columns and (c.blocks and p.cluster or c.lanes > 32 and c.lanes < c.threads) then
     return nil, "a warp, the block or the whole cluster has a row"
+  elseif c.grid > 0 and not p.columns and c.lanes ~= c.threads then
+    return nil, "of blocks that share a row all threads do"
   end
   p.chosen = p.first and not p.cluster -- how many lanes have a row, at run time
   p.lanes_text = p.chosen and "lanes" or "kLanes"
@@ -390,7 +506,8 @@ end
 
 -- The template's names and texts for rows or columns.
 local function name_lines(p)
-  local columns, block = p.columns, p.cluster and "blockIdx.x / kBlocks" or "blockIdx.x"
+  local columns = p.columns
+  local block = p.sequence and "tile" or p.cluster and "blockIdx.x / kBlocks" or "blockIdx.x"
   p.line, p.last = columns and "column" or "row", p.k.dims[#p.k.dims]
   p.index_name, p.exists = p.line .. "_index", "is_" .. p.line
   p.vec_doc = columns and "neighbouring columns that they have" or "elements of a vector"
@@ -402,11 +519,25 @@ local function name_lines(p)
     block .. " * (long long)kSide + threadIdx.x % kSide")
 end
 
+-- The numbers of vectors a thread that a kernel for rows of any length has a text for: where each
+-- is known nothing branches, and no more than a third is in vain.
+local function numbers(most)
+  local list, n = {}, 1
+  while n < most do
+    list[#list + 1] = n
+    n = 2 * n
+  end
+  if most >= 8 then
+    kit.append(list, 5 * most // 8, 3 * most // 4)
+  end
+  return table.concat(kit.append(list, most), ", ")
+end
+
 -- How many elements a row may have. Of rows of which the first are held: how many threads have one,
--- and what they have at once of the rest.
+-- how many vectors each, and what they have at once of the rest.
 local function name_length(p, rows, many)
   local bytes, most = 0, p.lanes * p.items * p.along - (p.odd and p.vec - 1 or 0)
-  p.next_constant = ""
+  p.next_constant, p.numbers, p.items_name = "", false, "kItems"
   if not p.again then
     p.g:require(many:le(p.first and MOST_ELEMENTS or most))
   end
@@ -419,10 +550,64 @@ local function name_length(p, rows, many)
   p.next_constant = string.format("constexpr int kNext = %d; // %s at once of what follows them",
     math.max(1, math.min(p.items, REST_BYTES // (p.vec * bytes))),
     p.vec > 1 and "vectors" or "elements")
+  local vectors = kit.ceil_div(many + (p.odd and p.vec - 1 or 0), p.vec)
   if p.chosen then
     p.log_lanes, p.lanes_chosen = reduce.choose_lanes(p.g, {
-      rows = rows, items = p.items, bytes = p.vec * bytes,
-      many = kit.ceil_div(many + (p.odd and p.vec - 1 or 0), p.vec), least = 1, most = p.threads })
+      rows = rows, items = p.items, bytes = p.vec * bytes, short = SHORT_BYTES, many = vectors,
+      least = 1, most = p.threads })
+  end
+  -- more would keep so much in registers that too few threads ran
+  p.numbers = p.items * p.vec * bytes <= TEXTS_BYTES and numbers(p.items)
+  p.counts = not p.numbers -- the vectors that a lane has, in place of a text for each number
+  p.items_name = p.numbers and "kMost" or "kItems"
+  p.n_items = string.format(p.chosen and "((int)%s + lanes - 1) >> log_lanes"
+    or "((int)%s + kLanes - 1) / kLanes", p.g:text(vectors, nil, true))
+end
+
+-- The grid of a sequence: so many blocks for each tile of rows as make `blocks` of them, while each
+-- has a step of its loop.
+local function plan_shares(p, tiles, blocks)
+  local step = p.lanes * p.items * p.along
+  local many = reduce.count(p.k, p.reduced) + 0 * tiles
+  local shares = reduce.shares(tiles, blocks, many, step)
+  p.g:require(tiles:le(blocks))
+  p.g:require(many:le(step << 31)) -- chunks are counted in 32 bits
+  p.n_tiles, p.grid_tiles = p.g:text(tiles), { shares, tiles }
+  p.left_place = p.columns and "tile * shares * kColumns + threadIdx.x % kSide"
+    .. (p.vec > 1 and " * kVec" or "") or "tile * shares"
+  p.workspace_bytes = reduce.COUNTER_BYTES -- which stay 0 for kernels that count there
+  for _, one in ipairs(p.g.steps) do
+    if one.reduces then
+      plan_partials(p, one, blocks)
+    end
+  end
+  return tiles * shares
+end
+
+-- The template's statements.
+local function set_texts(p)
+  p.load = function(list) return row_streams.loads(p, list) end
+  p.load_inside = function(list) return row_streams.loads_inside(p, list) end
+  p.load_there = function(list) return row_streams.loads_there(p, list) end
+  p.store = function(step) return row_streams.stores(p, step.outputs) end
+  p.any_updated = row_streams.any_updated
+  p.declare = function(list, value)
+    return kit.each(list, "{type} {name}{shape}" .. (value or "") .. ";")
+  end
+  p.combine = p.columns and (p.cluster and "combine_columns_cluster<kThreads, kSide, kBlocks>"
+    or "combine_columns<kThreads, kSide>")
+    or p.cluster and "combine_cluster<kThreads, kBlocks>"
+    or p.chosen and "combine_lanes<kThreads>" or "combine_row<kLanes>"
+  p.combine_lanes = p.chosen and ", lanes" or ""
+end
+
+-- The grid; of a sequence of launches with `blocks` blocks each.
+local function plan_grid(p, rows, blocks)
+  local tiles = kit.ceil_div(rows, p.columns and p.side * p.vec or math.max(p.side, 1))
+  p.grid = p.sequence and plan_shares(p, tiles, blocks)
+    or p.chosen and kit.ceil_div(rows * p.lanes_chosen, p.threads) or tiles * (p.cluster or 1)
+  if p.cluster then
+    p.grid_tiles = { p.cluster + 0 * tiles, tiles }
   end
 end
 
@@ -448,38 +633,36 @@ local function plan(k, c)
   elseif k.ragged and kit.any(p.held, function(x) return x.op.is_index end) then
     return nil, "of ragged rows an index array along them is not held"
   end
+  if p.hold == "shared" then
+    reason = plan_shared(p)
+    if reason then
+      return nil, reason
+    end
+  end
   if p.vec > 1 and not p.odd then
     g:require((k.extents[#k.dims] % p.vec):eq(0))
   end
   for _, step in ipairs(g.steps) do
     plan_step(p, step)
   end
+  if p.sequence then
+    plan_passes(p)
+    if p.passes == 1 then
+      return nil, "no step waits for what another one reduces"
+    end
+  end
   local rows = reduce.count(k, p.kept)
   p.n_rows = g:text(rows)
   name_length(p, rows + 0 * k.extents[1], reduce.count(k, p.reduced) + 0 * k.extents[1])
   plan_row(p)
-  p.load = function(list) return row_streams.loads(p, list) end
-  p.load_inside = function(list) return row_streams.loads_inside(p, list) end
-  p.load_there = function(list) return row_streams.loads_there(p, list) end
-  p.store = function(step) return row_streams.stores(p, step.outputs) end
-  p.any_updated = row_streams.any_updated
-  p.declare = function(list, value)
-    return kit.each(list, "{type} {name}{shape}" .. (value or "") .. ";")
-  end
-  p.combine = p.columns and (p.cluster and "combine_columns_cluster<kThreads, kSide, kBlocks>"
-    or "combine_columns<kThreads, kSide>")
-    or p.cluster and "combine_cluster<kThreads, kBlocks>"
-    or p.chosen and "combine_lanes<kThreads>" or "combine_row<kLanes>"
-  p.combine_lanes = p.chosen and ", lanes" or ""
-  local n_rows_block = p.columns and p.side * p.vec or math.max(p.side, 1)
-  rows = rows + 0 * k.extents[1]
-  p.grid = p.chosen and kit.ceil_div(rows * p.lanes_chosen, p.threads)
-    or kit.ceil_div(rows, n_rows_block) * (p.cluster or 1)
+  set_texts(p)
+  plan_grid(p, rows + 0 * k.extents[1], c.grid)
   p.traffic, p.doc = traffic(p), doc_of(p)
   -- what elements are kept lies in predicates, of which ptxas would spill some to fit more blocks
   local fewer = p.first and c.threads < 1024
     and kit.any(g.outputs, function(op) return op.keeps end)
-  p.bounds = fewer and string.format("%d, %d", c.threads, 1024 // c.threads) or c.threads
+  p.bounds = (fewer or p.numbers) and string.format("%d, %d", c.threads, 1024 // c.threads)
+    or c.threads
   return g:plan(p)
 end
 
@@ -510,11 +693,19 @@ local function odd_fit(k, g)
   return 16 // bytes
 end
 
+-- Do rows run along several modes that are one? None of these need be a multiple of a vector where
+-- rows are.
+local function is_joined(k)
+  local extent = k.extents[#k.dims]
+  return not kit.const_of(extent) and not extent:same(E.vars(extent)[1])
+end
+
 -- What the constraints name. At the tuned sizes: rows (kept), the elements of one (many), and the
 -- widest vectors (fit). Of the operands that move along a row: the bytes of the widest record
 -- (widest), and of all inputs those that several steps read (held), also as values, of 4 bytes or
--- more each, index arrays of 8 (values). Whether elements of a row are kept, as those between
--- others are stored one by one from a vector, but side by side from single ones (keeps).
+-- more each, index arrays of 8 (values). Whether rows run along several modes (joined). Whether
+-- elements of a row are kept, as those between others are stored one by one from a vector, but side
+-- by side from single ones (keeps).
 local function facts(k)
   local g = generator(setmetatable({ words = {} }, { __index = k }), 32)
   local widest, held, values, odd = 1, 0, 0, 1
@@ -547,10 +738,20 @@ local function facts(k)
   return {
     { "widest", widest }, { "held", held }, { "values", values }, { "many", many }, { "fit", fit },
     { "odd", odd }, { "kept", kept }, { "cc", k.device.cc }, { "sms", k.device.sms },
-    { "keeps", keeps and 1 or 0 },
+    { "keeps", keeps and 1 or 0 }, { "smem", k.device.smem_optin_bytes },
+    { "joined", is_joined(k) and 1 or 0 },
   }
 end
 
+-- Rows that blocks share, in a sequence of launches.
+local SHARED = {
+  "grid == 0 or (hold == 'none' and evict == 'none' and threads >= 256)",
+  "grid == 0 or (threads * grid >= 1024 * sms and threads * grid <= 4096 * sms)",
+}
+local SHARED_ALONG = { "grid == 0 or (lanes == threads and 2 * kept <= grid)" }
+local SHARED_COLUMNS = {
+  "grid == 0 or (blocks == 1 and 2 * kept <= grid * (threads // lanes) * vec)",
+}
 local WHERE = {
   "lanes * vec < 2 * many or lanes == 1 or hold == 'first'",
   -- what is held covers a row, and not much more
@@ -558,15 +759,22 @@ local WHERE = {
   "hold == 'none' or hold == 'first' or items == 1"
     .. " or (items <= 16 and lanes * vec * (items - 1) < many)"
     .. " or (items > 16 and lanes * vec * (items - 4) < many)"
+    .. " or (items > 32 and lanes * vec * (items - 8) < many)"
     .. " or (items == 64 and lanes * vec * 32 < many)",
   -- and it fits the registers: half of the 64 that a thread has where there are 1,024
-  "hold == 'none' or (held > 0 and vec * items * held <= 128"
+  "hold == 'none' or hold == 'shared' or (held > 0 and vec * items * held <= 128"
     .. " and (threads < 1024 or hold == 'packed' or vec * items * values <= 128))",
   -- small elements that the registers hold, but not as values
   "hold ~= 'packed' or (values > held and vec == fit and vec >= 4 and lanes == threads"
     .. " and threads >= 512 and vec * items * values > 128)",
+  -- more than registers hold, in shared memory
+  "hold ~= 'shared' or (held > 0 and cc >= 80 and threads >= 512 and lanes >= threads"
+    .. " and vec == fit and start == 'vector' and evict == 'none' and vec * items * held >= 96"
+    .. " and threads * vec * items * held <= smem)",
+  "items <= 32 or items == 64 or hold == 'shared'",
   "hold ~= 'none' or evict == 'none'",
-  "start == 'vector' or (vec == odd and (vec > fit or (hold == 'first' and odd > 1)))",
+  "start == 'vector' or (vec == odd and (vec > fit or (hold == 'first' and odd > 1)"
+    .. " or (joined == 1 and odd > 1)))",
   -- rows of any length: 32 to 128 bytes of one in a thread; more threads for longer rows
   "hold ~= 'first' or (lanes >= threads and threads >= 128 and evict == 'streaming'"
     .. " and (vec == 1 or start == 'any' or (vec == fit and (odd == 1 or vec == odd))))",
@@ -588,14 +796,16 @@ local ALONG = {
     .. " and (vec * items * widest <= 32 or (threads < 1024 and vec * items * widest <= 64)))",
   -- clusters of 2 to 8 blocks, for rows that the registers of one cannot hold
   "lanes <= threads or (cc >= 90 and lanes <= 8 * threads"
-    .. " and (hold == 'registers' or (hold == 'first' and threads == 512 and lanes >= 2048"
+    .. " and (hold == 'shared' or (hold == 'registers' and lanes <= 4096)"
+    .. " or (hold == 'first' and threads == 512 and lanes >= 2048"
     .. " and vec * items * held >= 64 and lanes * vec * items < 4 * many))"
     .. " and many * held > 131072 and threads >= 256)",
 }
 
 -- Columns: those that a block has side by side fill sectors of 32 bytes.
 local COLUMNS = {
-  "hold ~= 'first'", "vec == fit or 2 * vec == fit or 4 * vec == fit", "threads >= 128",
+  "hold ~= 'first' and hold ~= 'shared'", "items <= 32 or items == 64",
+  "vec == fit or 2 * vec == fit or 4 * vec == fit", "threads >= 128",
   "lanes <= threads",
   "threads // lanes * vec * widest >= 32 or threads // lanes * vec >= kept",
   "threads // lanes * vec * widest <= 256 or threads // lanes == 32 or lanes == 1",
@@ -623,7 +833,7 @@ local COLUMNS = {
 -- Rows of different lengths: what is held covers those of mean length, and not much more.
 local RAGGED = {
   "vec == 1 or start == 'any'", "start == 'vector' or (vec == odd and odd > 1)",
-  "hold ~= 'packed' and hold ~= 'first'", "lanes <= threads", "items <= 8",
+  "hold ~= 'packed' and hold ~= 'first' and hold ~= 'shared'", "lanes <= threads", "items <= 8",
   "lanes * vec < 4 * many or lanes == 1",
   "hold ~= 'none' or held == 0 or evict == 'none'",
   "hold == 'none' or (held > 0 and vec * items * values <= 64 and lanes * vec * items >= many)",
@@ -639,25 +849,53 @@ local function where(k)
     return kit.append(kit.append({}, table.unpack(RAGGED)),
       table.unpack(along[#along] == #k.dims and RAGGED_ALONG or RAGGED_COLUMNS))
   end
-  return not k.reduced[#k.dims] and COLUMNS
-    or kit.append(kit.append({}, table.unpack(WHERE)), table.unpack(ALONG))
+  local columns = not k.reduced[#k.dims]
+  local list = {}
+  for _, conditions in ipairs(columns and { COLUMNS, SHARED, SHARED_COLUMNS }
+    or { WHERE, ALONG, SHARED, SHARED_ALONG }) do
+    kit.append(list, table.unpack(conditions))
+  end
+  return list
+end
+
+-- The blocks of a launch among which rows are shared that are few and long; 0: they are not.
+local function shared_by(k)
+  local sms, list, _, reduced = k.device.sms, { 0 }, dims_of(k)
+  local long = kit.has(reduced, #k.dims) and LONG_ROW or LONG_COLUMN
+  for _, extents in ipairs(k.steps and not k.ragged and k.sizes or {}) do
+    local rows, many = 1, 1
+    for d, extent in ipairs(extents) do
+      rows = rows * (d <= #k.dims and not kit.has(reduced, d) and extent or 1)
+      many = many * (d <= #k.dims and kit.has(reduced, d) and extent or 1)
+    end
+    if many > long and rows <= MOST_SHARED and #list == 1 then
+      kit.append(list, 4 * sms, 2 * sms, 8 * sms, 16 * sms)
+    end
+  end
+  return list
 end
 
 local function axes(k)
   local list = {
     { "threads", { 256, 128, 512, 1024, 64 }, key = "threads=", doc = "threads a block" },
-    { "lanes", { 256, 128, 512, 1024, 2048, 4096, 64, 32, 16, 8, 4, 2, 1 }, key = "lanes=",
+    { "lanes", { 256, 128, 512, 1024, 2048, 4096, 8192, 64, 32, 16, 8, 4, 2, 1 },
+      key = "lanes=",
       doc = "threads that have a row: part of a block, a block, or a cluster of blocks" },
     { "vec", { 16, 8, 4, 2, 1 }, key = "vec=", doc = "neighbouring elements in a vector" },
     { "start", { "vector", "any" }, key = "start=",
       doc = "where rows start: on a whole vector, or anywhere, then the first one is shared" },
-    { "hold", { "registers", "packed", "none", "first" }, key = "hold=",
+    { "hold", { "registers", "packed", "shared", "none", "first" }, key = "hold=",
       doc = "what several steps read: registers: held, as values too; packed: held as loaded; "
-        .. "none: read again; first: what fits is held, by as many lanes as a row needs" },
-    { "items", { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 20, 24, 28, 32, 64 },
+        .. "shared: in shared memory; none: read again; first: what fits is held, by as many lanes "
+        .. "as a row needs" },
+    { "items", { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 20, 24, 28, 32, 40,
+      48, 56, 64 },
       key = "items=", doc = "vectors of a row that a thread has at once" },
     { "evict", { "none", "streaming" }, key = "evict=",
       doc = "streaming: what is used once leaves the caches first" },
+    { "grid", shared_by(k), key = "grid=",
+      doc = "blocks of a launch, if a sequence of launches has rows together, each a reduction; "
+        .. "0: one launch" },
   }
   if not k.ragged and not k.reduced[#k.dims] then
     list[2] = { "lanes", { 32, 16, 8, 64, 128, 256, 512, 1024, 4, 2, 1 }, key = "lanes=",

@@ -204,7 +204,8 @@ typedef struct ptx_before {
   int warp, lane;
 } ptx_before;
 
-typedef struct ptx_links ptx_links; /* what chains are made of (ptx_chain.c) */
+typedef struct ptx_links ptx_links;   /* what chains are made of (ptx_chain.c) */
+typedef struct ptx_caches ptx_caches; /* ptx_cache.c */
 
 /* What a launch fixes for all its blocks. */
 typedef struct ptx_launch {
@@ -215,15 +216,18 @@ typedef struct ptx_launch {
   const ptx_func *kernel;
   uint8_t *params; /* parameter block */
   int64_t grid[3], block[3];
-  int64_t n_blocks, n_run; /* n_run of them are to run, or clusters */
-  int n_cluster;           /* blocks of a cluster */
-  int n_together;          /* blocks that run at once: of a cluster, or of a cooperative grid */
+  int64_t n_blocks;     /* of the grid */
+  int64_t first, n_run; /* of a pass those that are to run, or clusters */
+  int n_cluster;        /* blocks of a cluster */
+  int n_together;       /* blocks that run at once: of a cluster, or of a cooperative grid */
+  int pass, passes;     /* of a sequence: the current one, and how many there are */
   bool cooperative;
   int n_warps, n_threads; /* of a block */
   int64_t shared_end;     /* first address after all shared arrays */
   int64_t max_steps;
   bool definedness, races, counters;
-  ptx_order *order;            /* between blocks; NULL: no races are looked for */
+  ptx_order *order;            /* between blocks of a pass; NULL: no races are looked for */
+  ptx_caches *caches;          /* NULL: none */
   const ptx_rules *rules;      /* of an older device's accesses; NULL: CC 7.0 and later */
   ptx_lines *lines;            /* if buffers are counted; atomics run on one host thread */
   ptx_links *links;            /* if chains are followed */
@@ -521,8 +525,6 @@ ptx_part sct_ptx_part_shared(ptx_exec *x, const ptx_uop *u, const ptx_access *ac
 ptx_part sct_ptx_part_local(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, uint32_t todo);
 
 /* ---- caches (ptx_cache.c): what blocks touch, replayed in waves */
-
-typedef struct ptx_caches ptx_caches;
 
 void sct_ptx_trace_access(ptx_trace *t, const ptx_access *acc);
 void sct_ptx_trace_bulk(ptx_trace *t, uint64_t address, int64_t bytes, bool load);

@@ -62,13 +62,13 @@ static sct_status check_shape(ptx_launch *l, const sct_ptx_launch_opts *o, sct_e
   }
   l->cooperative = o->cooperative || l->code->syncs_grid;
   l->n_together = l->n_cluster;
-  l->n_run = o->blocks != NULL ? o->n_blocks : l->n_blocks / l->n_cluster;
+  l->passes = o->passes > 1 ? o->passes : 1;
   if (l->cooperative && o->blocks != NULL) {
     return sct_fail(err, SCT_EUSAGE, "kernel '%s': of a cooperative grid no single blocks run",
                     o->kernel);
   }
-  for (int64_t k = 0; o->blocks != NULL && k < l->n_run; k++) {
-    if (o->blocks[k] < 0 || o->blocks[k] >= l->n_blocks) {
+  for (int64_t k = 0; o->blocks != NULL && k < o->n_blocks; k++) {
+    if (o->blocks[k] < 0 || o->blocks[k] >= l->n_blocks * l->passes) {
       return sct_fail(err, SCT_EUSAGE, "kernel '%s': the grid has no block %lld", o->kernel,
                       (long long)o->blocks[k]);
     }
@@ -128,7 +128,6 @@ static sct_status check_cooperative(ptx_launch *l, const sct_ptx_launch_opts *o,
                     (long long)(most / N_SMS));
   }
   l->n_together = (int)l->n_blocks;
-  l->n_run = 1;
   return SCT_OK;
 }
 
@@ -145,7 +144,31 @@ static sct_status pack_args(ptx_launch *l, const sct_ptx_launch_opts *o, sct_err
   return SCT_OK;
 }
 
-/* ---- race records of writable buffers live as long as the launch */
+/* ---- passes of a sequence */
+
+/* Sets what runs next: the blocks of a pass, or of those that are asked for as many as follow each
+ * other in one. false: all have run. */
+static bool next_pass(ptx_launch *l) {
+  const sct_ptx_launch_opts *o = l->opts;
+  if (o->blocks == NULL) {
+    l->pass++;
+    l->n_run = l->cooperative ? 1 : l->n_blocks / l->n_cluster;
+  } else {
+    const int64_t first = l->first += l->n_run;
+    l->pass = first < o->n_blocks ? (int)(o->blocks[first] / l->n_blocks) : l->passes;
+    l->n_run = 0;
+    while (first + l->n_run < o->n_blocks && o->blocks[first + l->n_run] / l->n_blocks == l->pass) {
+      l->n_run++;
+    }
+  }
+  if (o->passes > 0 && l->pass < l->passes) {
+    const ptx_sym *last = l->kernel->params[l->kernel->n_params - 1];
+    memcpy(l->params + last->offset, &l->pass, sizeof l->pass);
+  }
+  return l->pass < l->passes;
+}
+
+/* ---- race records of writable buffers live as long as a pass */
 
 static void add_access_records(const ptx_launch *l) {
   for (int k = PTX_WINDOW_VARS; k < PTX_N_WINDOWS; k++) {
@@ -194,10 +217,10 @@ typedef struct work {
   sct_ptx_diag diag; /* of that block */
   pthread_mutex_t lock;
   /* where caches are asked for: blocks (or clusters) are handed out a wave at a time */
-  ptx_caches *caches;
   ptx_trace *traces;           /* of the wave's blocks */
   int64_t wave, wave_end, run; /* its first, its end, how many of it have run */
   pthread_cond_t next_wave;
+  bool enough; /* the caller wants no more blocks */
 } work;
 
 typedef struct worker {
@@ -211,7 +234,7 @@ typedef struct worker {
 
 static int64_t block_at(const ptx_launch *l, int64_t i) {
   if (l->opts->blocks != NULL) {
-    return l->opts->blocks[i];
+    return l->opts->blocks[l->first + i] - l->pass * l->n_blocks;
   }
   switch (l->opts->order) {
   case SCT_PTX_REVERSE:
@@ -227,7 +250,7 @@ static int64_t block_at(const ptx_launch *l, int64_t i) {
  */
 static int64_t take(work *w) {
   pthread_mutex_lock(&w->lock);
-  while (w->caches != NULL && w->next == w->wave_end && w->next < w->failed) {
+  while (w->launch->caches != NULL && w->next == w->wave_end && w->next < w->failed) {
     pthread_cond_wait(&w->next_wave, &w->lock);
   }
   const int64_t i = w->next < w->failed ? w->next++ : -1;
@@ -250,12 +273,12 @@ static void finish(work *w, int64_t i, ptx_exec *blocks) {
   const int n = w->launch->n_together;
   pthread_mutex_lock(&w->lock);
   for (int b = 0; b < n; b++) {
-    sct_ptx_caches_move_trace(w->caches, w->traces, (w->wave_end - w->wave) * n,
+    sct_ptx_caches_move_trace(w->launch->caches, w->traces, (w->wave_end - w->wave) * n,
                               &w->traces[(i - w->wave) * n + b], &blocks[b].trace);
   }
   if (++w->run == w->wave_end - w->wave) {
-    const int64_t most = sct_ptx_caches_wave(w->caches, w->traces, w->run * n);
-    sct_ptx_caches_replay(w->caches, w->traces, w->run * n);
+    const int64_t most = sct_ptx_caches_wave(w->launch->caches, w->traces, w->run * n);
+    sct_ptx_caches_replay(w->launch->caches, w->traces, w->run * n);
     sct_free(w->traces);
     set_wave(w, (most + n - 1) / n);
     pthread_cond_broadcast(&w->next_wave);
@@ -426,7 +449,7 @@ static bool report_block(const ptx_launch *l, int64_t i, ptx_exec *x) {
     l->memory->table[PTX_WINDOW_FIRST + b]->counts = x->by_buffer[b];
     x->by_buffer[b] = (sct_ptx_buffer_counters){0};
   }
-  const bool more = l->opts->block_done(l->opts->block_ctx, i, &x->counters);
+  const bool more = l->opts->block_done(l->opts->block_ctx, l->first + i, &x->counters);
   x->counters = (sct_ptx_counters){0};
   return more;
 }
@@ -458,10 +481,11 @@ static void *run_blocks(void *ctx) {
         report(w, i, &k->blocks[b]);
       }
     }
-    if (w->caches != NULL) {
+    if (l->caches != NULL) {
       finish(w, i, k->blocks);
     }
     if (l->opts->block_done != NULL && !k->blocks[0].stop && !report_block(l, i, &k->blocks[0])) {
+      w->enough = true; /* it is the only thread */
       break;
     }
   }
@@ -478,11 +502,11 @@ static void sum_buffers(const ptx_launch *l, const worker *workers, int n) {
         }
       }
     }
-    l->memory->table[PTX_WINDOW_FIRST + b]->counts = sum;
+    sct_ptx_buffer_counters_add(&l->memory->table[PTX_WINDOW_FIRST + b]->counts, &sum);
   }
 }
 
-static void collect_block(sct_ptx_result *out, sct_ptx_inst_counters *sum, ptx_exec *x) {
+static void collect_block(sct_ptx_result *out, ptx_exec *x) {
   if (!x->shares) {
     spread_runs(x);
   }
@@ -491,25 +515,36 @@ static void collect_block(sct_ptx_result *out, sct_ptx_inst_counters *sum, ptx_e
     return;
   }
   for (size_t i = 0; i < x->code->n_insts; i++) {
-    add_inst(&sum[i], &x->insts[i]);
+    add_inst(&out->insts[i], &x->insts[i]);
   }
   if (x->requests != NULL) {
     sct_ptx_merge_requests(out->requests, x);
   }
 }
 
-static void collect(sct_ptx_result *out, const ptx_launch *l, worker *workers, int n) {
-  const ptx_code *c = l->code;
-  sct_ptx_inst_counters *sum = sct_alloc(sizeof(*sum) * (c->n_insts + 1));
+/* Room for what all passes do. */
+static void begin_counts(sct_ptx_result *out, const ptx_launch *l) {
+  out->insts = sct_alloc(sizeof(*out->insts) * (l->code->n_insts + 1));
   if (l->opts->per_instruction) {
-    out->requests = sct_alloc(sizeof(*out->requests) * (c->n_insts + 1));
+    out->requests = sct_alloc(sizeof(*out->requests) * (l->code->n_insts + 1));
   }
+  for (int b = 0; l->opts->per_buffer && b < l->memory->n_buffers; b++) {
+    l->memory->table[PTX_WINDOW_FIRST + b]->counts = (sct_ptx_buffer_counters){0};
+  }
+}
+
+static void collect(sct_ptx_result *out, const ptx_launch *l, worker *workers, int n) {
   for (int k = 0; k < n; k++) {
     for (int b = 0; b < workers[k].n_counted; b++) {
-      collect_block(out, sum, &workers[k].blocks[b]);
+      collect_block(out, &workers[k].blocks[b]);
     }
   }
   sum_buffers(l, workers, n);
+}
+
+static void end_counts(sct_ptx_result *out, const ptx_launch *l) {
+  const ptx_code *c = l->code;
+  sct_ptx_inst_counters *sum = out->insts;
   for (size_t i = 0; i < c->n_insts; i++) {
     const ptx_origin *o = &c->insts[i];
     add_to_totals(&out->counters, o, &sum[i]);
@@ -527,10 +562,10 @@ static void collect(sct_ptx_result *out, const ptx_launch *l, worker *workers, i
     }
   }
   if (l->opts->per_instruction) {
-    out->insts = sum;
     out->n_insts = (int)c->n_insts;
   } else {
-    sct_free(sum);
+    sct_free(out->insts);
+    out->insts = NULL;
   }
 }
 
@@ -570,15 +605,15 @@ static int host_threads(const ptx_launch *l) {
              : n;
 }
 
-static void run_all(sct_ptx_result *out, const ptx_launch *l) {
+/* One pass. false: nothing comes after it. */
+static bool run_blocks_of(sct_ptx_result *out, const ptx_launch *l) {
   work w = {.launch = l, .failed = l->n_run, .soft = l->n_run};
   const int n = host_threads(l);
   int started = 1;
   SCT_OWNED worker *workers = sct_alloc(sizeof(*workers) * (size_t)n);
   pthread_mutex_init(&w.lock, NULL);
   pthread_cond_init(&w.next_wave, NULL);
-  if (l->opts->caches != NULL) {
-    sct_ptx_caches_new(&w.caches, l->opts->caches);
+  if (l->caches != NULL) {
     set_wave(&w, 1);
   }
   for (int k = 0; k < n; k++) {
@@ -596,8 +631,6 @@ static void run_all(sct_ptx_result *out, const ptx_launch *l) {
   const sct_ptx_diag *diag = verdict(&w);
   if (diag != NULL) {
     out->diag = *diag;
-  } else {
-    check_outputs(&out->diag, l);
   }
   for (int k = 0; k < started; k++) {
     for (int b = 0; b < l->n_together; b++) {
@@ -606,12 +639,44 @@ static void run_all(sct_ptx_result *out, const ptx_launch *l) {
     sct_free(workers[k].blocks);
     sct_free(workers[k].clusters);
   }
-  if (w.caches != NULL) {
+  if (l->caches != NULL) {
     drop_traces(&w);
-    out->traffic = sct_ptx_caches_free(w.caches);
   }
   pthread_cond_destroy(&w.next_wave);
   pthread_mutex_destroy(&w.lock);
+  return diag == NULL && !w.enough;
+}
+
+static bool run_pass(sct_ptx_result *out, ptx_launch *l) {
+  add_access_records(l);
+  l->order = l->races ? sct_ptx_order_new(l) : NULL;
+  const bool more = run_blocks_of(out, l);
+  if (l->order != NULL && out->warning.kind == SCT_PTX_CLEAN) {
+    out->warning = *sct_ptx_order_warning(l->order);
+  }
+  sct_ptx_order_free(l->order);
+  l->order = NULL;
+  drop_access_records(l);
+  return more;
+}
+
+static void run_all(sct_ptx_result *out, ptx_launch *l) {
+  bool more = true;
+  begin_counts(out, l);
+  if (l->opts->caches != NULL) {
+    sct_ptx_caches_new(&l->caches, l->opts->caches);
+  }
+  l->pass = -1;
+  while (more && next_pass(l)) {
+    more = run_pass(out, l);
+  }
+  if (out->diag.kind == SCT_PTX_CLEAN) {
+    check_outputs(&out->diag, l);
+  }
+  end_counts(out, l);
+  if (l->caches != NULL) {
+    out->traffic = sct_ptx_caches_free(l->caches);
+  }
 }
 
 sct_status sct_ptx_launch(sct_ptx_result *out, sct_ptx_memory *memory, const sct_ptx_launch_opts *o,
@@ -645,23 +710,16 @@ sct_status sct_ptx_launch(sct_ptx_result *out, sct_ptx_memory *memory, const sct
   memory->table[PTX_WINDOW_GRID] = l.code->syncs_grid ? sct_ptx_grid_buf_new() : NULL;
   memory->table[PTX_WINDOW_VARS] = kept ? kept : sct_ptx_vars_new(o->module, l.code);
   l.findings = sct_ptx_findings_new(o->most_findings);
-  add_access_records(&l);
-  l.order = l.races ? sct_ptx_order_new(&l) : NULL;
   l.lines = o->per_buffer && l.code->has_global_atomics ? sct_alloc(sizeof *l.lines) : NULL;
   l.links = o->chains ? sct_ptx_links_new(l.code) : NULL;
   run_all(out, &l);
   sct_ptx_findings_end(out, l.findings);
-  if (l.order != NULL) {
-    out->warning = *sct_ptx_order_warning(l.order);
-  }
   out->heap = sct_ptx_heap_of(memory);
   out->printed = printed.text.data;
   out->prints_dropped = printed.dropped;
 done:
   sct_ptx_links_free(l.links);
-  sct_ptx_order_free(l.order);
   sct_free(l.lines);
-  drop_access_records(&l);
   if (!o->variables) {
     sct_ptx_buf_free(memory->table[PTX_WINDOW_VARS]);
   } else if (memory->table[PTX_WINDOW_VARS]) {

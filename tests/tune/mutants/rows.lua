@@ -44,6 +44,8 @@ local candidates = {
     "rows threads=256 lanes=32 vec=2 blocks=1 hold=registers items=4 evict=none" },
   columns = { "columns",
     "rows threads=256 lanes=32 vec=2 blocks=4 hold=registers items=1 evict=none" },
+  counted = { "spec",
+    "rows threads=512 lanes=512 vec=4 start=vector hold=first items=8 evict=streaming" },
   first = { "spec",
     "rows threads=512 lanes=512 vec=4 start=vector hold=first items=2 evict=streaming" },
   odd = { "odd", "rows threads=64 lanes=32 vec=4 start=any hold=registers items=2 evict=none" },
@@ -91,7 +93,7 @@ local mutants = {
   -- all blocks take the same part of the row
   { "index", "cluster", "rows.cu", "blockIdx.x % kBlocks * kThreads +", "" },
   -- what there is once a row, of half the rows
-  { "bound", "part", "rows.cu", "if (lane == 0) {", "if (threadIdx.x == 0) {" },
+  { "bound", "part", "rows.cu", "$(row_stored)lane == 0) {", "$(row_stored)threadIdx.x == 0) {" },
 
   -- rows of any length: lanes of other rows, and warps; a missing barrier
   { "bound", "first", reduce, "distance < lanes)", "distance <= lanes)" },
@@ -100,9 +102,12 @@ local mutants = {
     "    const int first" },
   -- blocks too few; elements that are lost, or taken twice
   { "bound", "first", "tuning/sectile/reduce.lua", ":max(few)", "" },
-  { "loop", "first", strategy, 'first += %s * kNext%s', 'first += %s * (kNext + 1)%s' },
-  { "bound", "first", strategy, "kItems%s; first", "kItems%s + 4; first" },
-  { "bound", "first", strategy, '- lane + %s - 1)', '- lane + %s - 2)' },
+  { "loop", "first", strategy, 'first += %s * kNext)', 'first += %s * (kNext + 1))' },
+  { "bound", "first", strategy, "kItems; first", "kItems + 4; first" },
+  { "bound", "first", strategy, "kItems < kMost ?", "kItems <= kMost ?" },
+  { "bound", "first", reduce, "n <= kFirst)", "n <= kFirst + 1)" },
+  { "bound", "first", strategy, 'lanes - 1) >> log_lanes', 'lanes - 2) >> log_lanes' },
+  { "bound", "counted", strategy, '- lane + %s - 1)', '- lane + %s - 2)' },
 
   -- columns
   { "index", both, "rows.cu", "$(thread_number) / kSide", "$(thread_number) % kLanes" },

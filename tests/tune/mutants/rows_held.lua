@@ -79,7 +79,7 @@ local streams, vectors = "tuning/sectile/row_streams.lua", "device/vectors.cuh"
 local kept = { "keeps_block", "keeps_odd", "keeps_column", "keeps_columns" }
 local mutants = {
   -- lanes after a row's end load what another thread writes; elements of neighbouring rows
-  { "bound", "shared", streams, "(p.odd or p.first or row_streams.any_updated(list)) and text",
+  { "bound", "shared", streams, "(p.odd or p.counts or row_streams.any_updated(list)) and text",
     "p.odd and text" },
   { "bound", "block", streams,
     "row_streams.any_updated(list) and row_streams.loads_inside or ", "" },
