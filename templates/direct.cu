@@ -13,38 +13,90 @@ $(g:head(threads)) {
   constexpr int kThreads = $(threads);
 //% if #g.steps > 0 then
   constexpr int kLanes = $(lanes); // rows of a block, side by side
+//%   if g.k.nested then
+  constexpr int kGroups = $(group_constant); // elements of a row at once
+  const int lane = threadIdx.x % kLanes, group = threadIdx.x / (kThreads / kGroups);
+//%   else
   const int lane = threadIdx.x % kLanes, group = threadIdx.x / kLanes;
+//%   end
+//%   if shared then
+  // where rows are few, several blocks share them: each takes a part of their elements
+  const unsigned int tiles = (unsigned int)(($(n_kept) + kLanes - 1) / kLanes);
+  const unsigned int shares = gridDim.x / tiles, share = blockIdx.x / tiles;
+  const unsigned int tile = blockIdx.x % tiles;
+  const long long row_index = tile * (long long)kLanes + lane;
+//%   else
   const long long row_index = blockIdx.x * (long long)kLanes + lane;
+//%   end
   $(unravel(kept, "row_index"))
   $(range("row_index < " .. n_kept))
+//%   if not g.k.nested then
   const long long n_elements = row_index < $(n_kept) ? $(n_reduced) : 0;
+//%   end
   $(held_before)
-//%   for _, step in ipairs(g.steps) do
+//%   for _, step in ipairs(emitted) do
 
 //%     if step.reduces then
   partial$(step.suffix) $(step.mine) = identity$(step.suffix)();
+//%       if run then
+  partial$(step.suffix) $(step.run) = $(step.mine); // of the last $(run) elements or fewer
+  int $(step.n_run) = 0;
+//%       end
 //%     end
 //%     if step.per_row then
   $(declare_row(step))
   if (row_index < $(n_kept)) {
 //%     else
-  for (long long place = group; place < n_elements; place += kThreads / kLanes) {
-    $(element("place"))
+  for (long long place = $(step.first); place < $(step.bound); place += $(step.stride)) {
+    $(step.element("place"))
+    $(step.inner())
 //%     end
     $(declare_values(step))
     $(call(step))
+//%     if step.reduces and is_wide then
+    const partial$(step.suffix) one = {$(step.partial())};
+    if (threadIdx.x % 32 == 0)
+      $(step.run) = combine($(step.run), one);
+//%     elseif step.reduces then
+    $(step.run) = combine($(step.run), {$(step.partial())});
+//%     end
 //%     if step.reduces then
-    $(step.mine) = combine($(step.mine), {$(step.partial())});
-//%     elseif not step.per_row then
+//%       if run then
+    if (++$(step.n_run) == $(run)) { // a sum of many loses no digits to the one so far
+      $(step.mine) = combine($(step.mine), $(step.run));
+      $(step.run) = identity$(step.suffix)();
+      $(step.n_run) = 0;
+    }
+//%       end
+//%     elseif not step.per_row and not is_wide then
     $(stores(step))
 //%     elseif #step.outputs > 0 then
-    if (group == 0) {
+    if ($(step.per_row and is_first or "threadIdx.x % 32 == 0")) {
       $(stores(step))
     }
 //%     end
   }
 //%     if step.reduces then
+//%       if run then
+  $(step.mine) = combine($(step.mine), $(step.run));
+//%       end
   $(step.mine) = combine_block<kThreads, kLanes>($(step.mine));
+//%     end
+//%     if step.is_shared then
+  if (shares > 1) {
+    constexpr int kCounters = 65536; // in front of the workspace
+    partial$(step.suffix) *const partials =
+        reinterpret_cast<partial$(step.suffix) *>(workspace + kCounters);
+    if (threadIdx.x < kLanes)
+      partials[blockIdx.x * kLanes + lane] = $(step.mine);
+    if (!is_last_block(&workspace[tile], shares)) return;
+    // the last block combines what all have left
+    $(step.mine) = identity$(step.suffix)();
+    for (unsigned int other = threadIdx.x / kLanes; other < shares; other += kThreads / kLanes)
+      $(step.mine) = combine(
+          $(step.mine), load_from_l2(&partials[(other * tiles + tile) * kLanes + lane]));
+    $(step.mine) = combine_block<kThreads, kLanes>($(step.mine));
+  }
 //%     end
 //%   end
 //% elseif g.k.scan then
@@ -61,7 +113,7 @@ $(g:head(threads)) {
     if (inside) {
       $(declare_values())
       $(call())
-      mine = {$(partial())};
+      mine = $(partial());
     }
     const partial earlier = combine(before, scan_block<kThreads, kLanes>(mine, identity(), all));
     if (inside) {

@@ -79,7 +79,7 @@ $(g:head(threads)) {
       const long long $(along) = $(place);
       if (!whole && n_elements - $(along) <= e) return identity();
       $(compute())
-      return partial{$(members())};
+      return $(members("partial"));
     };
 //% else
     partial mine[kItems$(times_vec)];
@@ -91,7 +91,7 @@ $(g:head(threads)) {
         mine[$(element)] = identity();
         if (whole || left > $(vec > 1 and "e" or "0")) {
           $(compute())
-          mine[$(element)] = {$(members())};
+          mine[$(element)] = $(members());
         }
       }
     }

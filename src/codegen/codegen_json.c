@@ -249,7 +249,7 @@ sct_status sct_codegen_signature(sct_str *out, const sct_spec *spec, sct_error *
   }
   json_t *signature = json_pack("{s:s, s:o, s:o, s:o, s:s}", "name", spec->name, "extents", extents,
                                 "scalars", scalars, "operands", operands, "body", spec->body);
-  if (has_long_rows(spec)) {
+  if (spec->nested || has_long_rows(spec)) { /* whichever kernels win, as of what is reduced */
     json_object_set_new(signature, "workspace", json_true());
   }
   if (spec->chunk_dim >= 0) {

@@ -184,7 +184,8 @@ sct_status sct_shape_init(sct_shape *out, const sct_addressing *addressing, cons
     s.op[k].count = s.op[k].n_written = 1;
     s.op[k].write_dims = spec->n_dims;
     for (int d = 0; d < spec->n_dims; d++) {
-      const bool once = p->op->per_row ? spec->reduced[d] : !sct_spec_multiplies(spec, d);
+      const bool once = sct_spec_writes_once(spec, p->op, d) ||
+                        (!p->op->per_row && !sct_spec_multiplies(spec, d));
       s.op[k].write_extent[d] = once ? 1 : extent[d];
       s.op[k].n_written *= s.op[k].write_extent[d]; /* a product of all extents, or of fewer */
     }

@@ -102,9 +102,15 @@ static bool has_too_many_threads(const sct_measure *m, const sct_kernel_code *co
 /* Sums of floats in one order: the naive variant goes through all points for each element, which
  * takes the interpreter some seconds for so many. */
 #define MAX_VIRTUAL_TESTS ((int64_t)1 << 25)
+/* The same of values that are computed anew for each element, where steps reduce different ones. */
+#define MAX_VIRTUAL_NESTED (double)(1 << 21)
 
 static bool has_too_many_tests(const sct_measure *m, const sct_case *c) {
   const sct_spec *spec = m->addressing.spec;
+  if (m->is_virtual && spec->nested &&
+      sct_spec_nested_work(spec, c->shape.extent) > MAX_VIRTUAL_NESTED) {
+    return true;
+  }
   const int64_t most = MAX_VIRTUAL_TESTS / (c->shape.n_elements > 0 ? c->shape.n_elements : 1);
   return m->is_virtual && sct_spec_is_ordered(spec) &&
          c->shape.op[spec->n_operands - 1].count > most;

@@ -153,8 +153,8 @@ double sct_usual_magnitude(const sct_shape *s, int op, int field, const uint8_t 
 
 bool sct_shape_computes(const sct_shape *s, int op) {
   const sct_operand *o = s->addressing->op[op].op;
-  return s->addressing->spec->n_moves == 0 || o->reduce == SCT_REDUCE_SUM ||
-         o->scan == SCT_REDUCE_SUM || o->accumulate == SCT_REDUCE_SUM;
+  return s->addressing->spec->n_moves == 0 || sct_reduce_rounds(o->reduce) ||
+         sct_reduce_rounds(o->scan) || o->accumulate == SCT_REDUCE_SUM;
 }
 
 /* First byte at which a written value is not right; -1: none. */

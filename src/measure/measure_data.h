@@ -57,11 +57,12 @@ typedef enum sct_mix {
   /* Nothing but: every exponent and length in bits, ties between two values of each narrower type,
    * literals and their neighbours, small integers, the ends of types; some of them repeated. */
   SCT_MIX_WIDE,
-  SCT_MIX_FEW,    /* three different small integers, 0 of either sign; in some rows NaN */
-  SCT_MIX_ONE,    /* one value in all of a row */
-  SCT_MIX_SCALED, /* ordinary values times one power of two, or rising ones, of either sign */
-  SCT_MIX_ENDS,   /* nothing but infinity, or -infinity, NaN, or 0 and -0; integers: an end */
-  SCT_MIX_RISES,  /* each above the one before, or below it: the last decides, or the first */
+  SCT_MIX_FEW,     /* three different small integers, 0 of either sign; in some rows NaN */
+  SCT_MIX_ONE,     /* one value in all of a row */
+  SCT_MIX_SCALED,  /* ordinary values times one power of two, or rising ones, of either sign */
+  SCT_MIX_ENDS,    /* nothing but infinity, or -infinity, NaN, or 0 and -0; integers: an end */
+  SCT_MIX_FACTORS, /* near 1, so that products of many stay in range; odd integers */
+  SCT_MIX_RISES,   /* each above the one before, or below it: the last decides, or the first */
   SCT_N_MIXES
 } sct_mix;
 #define SCT_DATA_PERIOD 512

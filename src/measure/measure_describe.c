@@ -114,7 +114,7 @@ static void print_place(sct_str *out, const sct_shape *s, int op, const sct_plac
   if (place->in_space) {
     sct_str_append(out, " element");
     for (int d = 0; d < spec->n_dims; d++) {
-      if (!spec->reduced[d] || !operand->per_row) {
+      if (!sct_spec_writes_once(spec, operand, d)) {
         sct_str_printf(out, " %s=%lld", spec->dims[d], (long long)place->idx[d]);
       }
     }

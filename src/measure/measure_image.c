@@ -228,6 +228,10 @@ static kind alike_kind(const sct_shape *s, kind of, bool is_real) {
 
 static kind kind_of(const sct_shape *s, const row_dims *rows, const int64_t *idx, int op,
                     bool is_real) {
+  if (!rows->stay && sct_spec_has_product(s->addressing->spec)) {
+    const uint64_t row = row_number(s, rows, idx), variant = (uint64_t)s->variant;
+    return (kind){.mix = SCT_MIX_FACTORS, .row = sct_mix64(row, variant)};
+  }
   if (rows->stay || s->variant == 0) {
     return rows->stay ? (kind){.mix = SCT_MIX_STAYS} : first_kind(s, rows, idx);
   }

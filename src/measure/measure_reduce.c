@@ -1,6 +1,6 @@
-/* Reductions on the host: what a kernel that only moves data into sums, maxima and minima, scans or
- * accumulates it, must give. Floats are summed in long double, so that this is nearer to the truth
- * than any order of additions on a device; integers wrap as theirs do. */
+/* Reductions on the host: what a kernel that only moves data into sums, maxima, variances and the
+ * like, scans or accumulates it, must give. Floats are computed with in long double, so that this
+ * is nearer to the truth than any order of additions on a device; integers wrap as theirs do. */
 #include "measure_data.h"
 
 #include <math.h>
@@ -10,13 +10,20 @@ typedef struct fold {
   sct_reduce reduce;
   sct_type type;
   const sct_type_info *info;
-  long double real;
-  uint64_t bits; /* of an integer, sign-extended if it has a sign */
-  int64_t index; /* of the element that has this extreme; -1: none yet */
+  long double real;  /* the sum, product or extreme; of a variance: the mean */
+  long double other; /* the squares of what differs from it; the exponentials below the maximum */
+  int64_t n;         /* values */
+  uint64_t bits;     /* of an integer, sign-extended if it has a sign */
+  int64_t index;     /* of the element that has this extreme; -1: none yet */
 } fold;
 
 static bool is_max(const fold *f) {
-  return f->reduce == SCT_REDUCE_MAX || f->reduce == SCT_REDUCE_ARGMAX;
+  return f->reduce == SCT_REDUCE_MAX || f->reduce == SCT_REDUCE_ARGMAX ||
+         f->reduce == SCT_REDUCE_LOGSUMEXP || f->reduce == SCT_REDUCE_SOFTMAX_SUM;
+}
+
+static bool orders(const fold *f) {
+  return is_max(f) || f->reduce == SCT_REDUCE_MIN || f->reduce == SCT_REDUCE_ARGMIN;
 }
 
 static uint64_t integer_of(const fold *f, const void *value) {
@@ -26,14 +33,17 @@ static uint64_t integer_of(const fold *f, const void *value) {
   return f->info->kind == SCT_KIND_INT ? (uint64_t)((int64_t)(bits << unused) >> unused) : bits;
 }
 
-/* What no value at all gives: 0, or the lowest or highest of the type. */
+/* What no value at all gives: 0, 1, or the lowest or highest of the type. */
 static void start(fold *f) {
   const int bits = f->info->bytes * 8;
   const bool has_sign = f->info->kind == SCT_KIND_INT;
   const uint64_t highest = UINT64_MAX >> (64 - bits + has_sign);
   const uint64_t lowest = has_sign ? ~highest : 0;
-  f->real = f->reduce == SCT_REDUCE_SUM ? 0 : is_max(f) ? -INFINITY : INFINITY;
-  f->bits = f->reduce == SCT_REDUCE_SUM ? 0 : is_max(f) ? lowest : highest;
+  const bool multiplies = f->reduce == SCT_REDUCE_PRODUCT;
+  f->real = !orders(f) ? multiplies : is_max(f) ? -INFINITY : INFINITY;
+  f->bits = !orders(f) ? multiplies : is_max(f) ? lowest : highest;
+  f->other = 0;
+  f->n = 0;
   f->index = -1;
 }
 
@@ -42,11 +52,54 @@ static long double greater(long double x, long double y) {
   return isnan(y) || x > y || (x == y && !signbit(x)) ? x : y;
 }
 
+/* Equal ones are not subtracted, as they may be infinite. */
+static void add_exponential(fold *f, long double v) {
+  const long double scale = f->real == v ? 1 : expl(-fabsl(f->real - v));
+  f->other = f->real < v ? f->other * scale + 1 : f->other + scale;
+  f->real = greater(f->real, v);
+}
+
 static void add_real(fold *f, double value) {
-  const long double v = (long double)value;
-  f->real = f->reduce == SCT_REDUCE_SUM   ? f->real + v
-            : f->reduce == SCT_REDUCE_MAX ? greater(f->real, v)
-                                          : -greater(-f->real, -v);
+  const long double v = (long double)value, off = v - f->real;
+  f->n++;
+  switch (f->reduce) {
+  case SCT_REDUCE_SUM:
+  case SCT_REDUCE_MEAN:
+    f->real += v;
+    break;
+  case SCT_REDUCE_PRODUCT:
+    f->real *= v;
+    break;
+  case SCT_REDUCE_VARIANCE:
+    f->real += off / (long double)f->n;
+    f->other += off * (v - f->real);
+    break;
+  case SCT_REDUCE_LOGSUMEXP:
+  case SCT_REDUCE_SOFTMAX_SUM:
+    add_exponential(f, v);
+    break;
+  case SCT_REDUCE_MAX:
+    f->real = greater(f->real, v);
+    break;
+  default:
+    f->real = -greater(-f->real, -v);
+  }
+}
+
+/* What all values together give. */
+static double result_of(const fold *f) {
+  switch (f->reduce) {
+  case SCT_REDUCE_MEAN:
+    return (double)(f->real / (long double)f->n);
+  case SCT_REDUCE_VARIANCE:
+    return (double)(f->other / (long double)f->n);
+  case SCT_REDUCE_LOGSUMEXP:
+    return (double)(f->real + logl(f->other));
+  case SCT_REDUCE_SOFTMAX_SUM:
+    return (double)f->other;
+  default:
+    return (double)f->real;
+  }
 }
 
 static bool is_above(const fold *f, uint64_t value) {
@@ -59,6 +112,9 @@ static void add_integer(fold *f, uint64_t value) {
   switch (f->reduce) {
   case SCT_REDUCE_SUM:
     f->bits += value;
+    break;
+  case SCT_REDUCE_PRODUCT:
+    f->bits *= value;
     break;
   case SCT_REDUCE_AND:
     f->bits &= value;
@@ -99,9 +155,27 @@ static void find_extreme(fold *f, const void *value, int64_t index) {
 
 static void put_fold(uint8_t *to, const fold *f) {
   if (f->info->kind == SCT_KIND_FLOAT) {
-    sct_data_put_float(to, f->type, (double)f->real);
+    sct_data_put_float(to, f->type, result_of(f));
   } else {
     memcpy(to, &f->bits, (size_t)f->info->bytes);
+  }
+}
+
+/* Element number `index` of those that become one; of an index its place counts, too. */
+static void add_element(fold *f, const void *value, int64_t index, bool is_arg) {
+  if (is_arg) {
+    find_extreme(f, value, index);
+  } else {
+    add_value(f, value);
+  }
+}
+
+/* What they come to, as an output of so many bytes holds it. */
+static void put_result(uint8_t *to, const fold *f, int64_t bytes, bool is_arg) {
+  if (is_arg) {
+    memcpy(to, &f->index, (size_t)bytes);
+  } else {
+    put_fold(to, f);
   }
 }
 
@@ -175,18 +249,9 @@ sct_status sct_image_reduced(uint8_t *to, const sct_shape *s, const sct_move *mo
       return sct_fail(err, SCT_EINTERNAL, "an element of '%s' lies outside its array",
                       spec->operands[move->in].name);
     }
-    if (is_arg) {
-      find_extreme(&f, input + from, number_of(s, idx));
-    } else {
-      add_value(&f, input + from);
-    }
+    add_element(&f, input + from, number_of(s, idx), is_arg);
   }
-  if (is_arg) {
-    const int64_t bytes = spec->operands[move->out].record.fields[move->out_field].bytes;
-    memcpy(to, &f.index, (size_t)bytes);
-  } else {
-    put_fold(to, &f);
-  }
+  put_result(to, &f, spec->operands[move->out].record.fields[move->out_field].bytes, is_arg);
   return SCT_OK;
 }
 
@@ -197,10 +262,12 @@ static sct_status scan_line(uint8_t *image, const sct_shape *s, const sct_move *
                             const uint8_t *input, int64_t *idx, sct_error *err) {
   const sct_spec *spec = s->addressing->spec;
   const sct_operand *out = &spec->operands[move->out];
-  const sct_type type = out->record.fields[move->out_field].type;
+  const sct_field *in = &spec->operands[move->in].record.fields[move->in_field];
+  const int64_t bytes = out->record.fields[move->out_field].bytes;
+  const bool is_arg = sct_reduce_is_arg(out->scan);
   const sct_expr_program *read = s->addressing->op[move->in].offset[move->in_field];
   const sct_expr_program *written = s->addressing->op[move->out].offset[move->out_field];
-  fold f = {.reduce = out->scan, .type = type, .info = sct_type_get(type)};
+  fold f = {.reduce = out->scan, .type = in->type, .info = sct_type_get(in->type)};
   start(&f);
   for (int64_t k = 0; k < s->extent[spec->scan_dim]; k++) {
     int64_t values[SCT_ADDRESSING_INPUTS] = {0};
@@ -209,16 +276,16 @@ static sct_status scan_line(uint8_t *image, const sct_shape *s, const sct_move *
     const int64_t from = sct_expr_program_run(read, values);
     const int64_t to = sct_expr_program_run(written, values);
     if (from < 0 || from > s->op[move->in].bytes - f.info->bytes || to < 0 ||
-        to > s->op[move->out].bytes - f.info->bytes) {
+        to > s->op[move->out].bytes - bytes) {
       return sct_fail(err, SCT_EINTERNAL, "an element of '%s' or '%s' lies outside its array",
                       spec->operands[move->in].name, out->name);
     }
     if (out->exclusive) {
-      put_fold(image + to, &f);
+      put_result(image + to, &f, bytes, is_arg);
     }
-    add_value(&f, input + from);
+    add_element(&f, input + from, k, is_arg);
     if (!out->exclusive) {
-      put_fold(image + to, &f);
+      put_result(image + to, &f, bytes, is_arg);
     }
   }
   idx[spec->scan_dim] = 0;
@@ -316,7 +383,10 @@ sct_status sct_image_accumulate(uint8_t *image, const sct_shape *s, int op, uint
     const sct_type type = spec->operands[op].record.fields[move->out_field].type;
     SCT_OWNED fold *folds = sct_alloc(sizeof *folds * (size_t)(s->op[op].count + 1));
     for (int64_t n = 0; n < s->op[op].count; n++) {
-      folds[n] = (fold){spec->operands[op].accumulate, type, sct_type_get(type), 0, 0, -1};
+      folds[n] = (fold){.reduce = spec->operands[op].accumulate,
+                        .type = type,
+                        .info = sct_type_get(type),
+                        .index = -1};
     }
     exchange_folds(folds, s, op, move->out_field, image, false);
     status = add_points(folds, s, move, inputs, err);

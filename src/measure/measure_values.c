@@ -447,6 +447,19 @@ static uint64_t rising(const sct_type_info *info, const format *f, const sct_str
   return ((uint64_t)f->bias << fraction) + (fraction > most ? at << (fraction - most) : at);
 }
 
+/* Of either sign. In some rows one in 64 is 0, or infinite, which decides alone. */
+static uint64_t factor_of(sct_type type, const sct_type_info *info, const sct_stream *s,
+                          uint64_t r) {
+  static const double near[] = {1, 1 + 1.0 / 64, 1 - 1.0 / 64, 1 + 1.0 / 128};
+  const double sign = r >> 8 & 1 ? -1 : 1;
+  if (info->kind != SCT_KIND_FLOAT) {
+    return (r >> 16) % 64 == 0 && s->row % 8 == 3 ? 0 : (r & 6) | 1;
+  } else if ((r >> 16) % 64 == 0 && s->row % 4 == 3) {
+    return s->row & 4 ? bits_of(type, 0 * sign) : special_float(type, INFINITE, r);
+  }
+  return bits_of(type, sign * near[r % SCT_COUNT(near)]);
+}
+
 /* Near, equal values are round: their sums are exact in any order, and so is what is taken from
  * their mean. Others would all be rounded alike, and n of them lose n units. */
 static uint64_t one_float(sct_type type, const format *f, const sct_stream *s) {
@@ -478,6 +491,8 @@ static uint64_t wide_value(sct_type type, const format *f, const sct_stream *s, 
                    : shorter(info, plain, s->row);
   case SCT_MIX_RISES:
     return rising(info, f, s, lane);
+  case SCT_MIX_FACTORS:
+    return factor_of(type, info, s, r);
   default:
     return end_of(type, info, s, r);
   }

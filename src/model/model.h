@@ -222,6 +222,7 @@ typedef enum sct_scope {
   SCT_SCOPE_GLOBAL, /* an access to global memory */
   SCT_SCOPE_SHARED, /* to shared memory: wavefronts in place of sectors */
   SCT_SCOPE_LAYOUT, /* neighbours of an array in one of its layouts */
+  SCT_SCOPE_SPEC,   /* what the spec asks for */
   SCT_SCOPE_LAUNCH
 } sct_scope;
 
@@ -240,6 +241,10 @@ typedef struct sct_facts {
   bool library;               /* it is a table of the device library */
   double bytes;               /* of the array */
   bool indexed;               /* an index array says where */
+  const char *less;           /* of steps: a value that a sum of a later pass subtracts */
+  bool shifts;                /* it is a maximum, under an exponential; else a mean */
+  double passes;              /* over rows that no cluster of blocks holds, writing them included */
+  double tests;               /* sums in one order: points that elements look at, all together */
   const sct_device_desc *device;
   int64_t threads, blocks; /* of a block; of the grid */
   double waves;
@@ -295,8 +300,9 @@ bool sct_model_layout_facts(sct_facts *out, const sct_spec *spec, int operand, i
  */
 void sct_model_steps(double out[SCT_MAX_DIMS], const sct_spec *spec, int operand, int layout,
                      const sct_size *size);
-/* What no candidate can mend: issues of all arrays at a size, by gain, each array in the layout
- * that is chosen for it; layouts NULL: in the best of its layouts. `*out` is the arena's. */
+/* What no candidate can mend: issues of the spec and of all arrays at a size, by gain, each array
+ * in the layout that is chosen for it; layouts NULL: in the best of its layouts. `*out` is the
+ * arena's. */
 int sct_model_layout_issues(sct_advice **out, const sct_spec *spec, const int *layouts,
                             const sct_size *size, sct_arena *arena);
 

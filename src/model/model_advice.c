@@ -16,6 +16,7 @@
 /* Elements that a thread takes in place of one, at most; what a slower variant must save. */
 #define MOST_WIDER  8.0
 #define LEAST_SAVED 0.03
+#define COPY_BYTES  (8.0 * 227.0 * 1024.0) /* of an output that blocks have in parts, at most */
 #define FEW_WARPS   (f->fit.fraction > 0.0 && f->fit.fraction < 0.5 && f->waves >= 1.0)
 
 static double larger(double a, double b) {
@@ -311,11 +312,51 @@ static bool best_facts(sct_facts *out, const sct_spec *spec, int operand, const 
   return known;
 }
 
+#define HELD_BYTES 0x1p19 /* of a row, by the registers of a cluster of eight blocks */
+
+/* Passes over the elements of rows that are too long to be held. */
+static void count_passes(sct_facts *f, const sct_spec *spec, const sct_size *size) {
+  double row = 1.0, bytes = 0.0, written = 0.0;
+  for (int s = 0; s < spec->n_steps; s++) {
+    f->less = f->less ? f->less : spec->steps[s].less ? spec->steps[s].less->name : NULL;
+    f->shifts = f->shifts || (spec->steps[s].less && spec->steps[s].less->reduce == SCT_REDUCE_MAX);
+    f->passes += !spec->steps[s].per_row;
+  }
+  for (int d = 0; d < spec->n_dims; d++) {
+    row *= spec->reduced[d] ? (double)size->extent[d] : 1.0;
+  }
+  if (sct_spec_is_ragged(spec)) { /* of the mean length */
+    row /= larger(1.0, (double)size->extent[spec->ragged.row]);
+  }
+  for (int op = 0; op < spec->n_operands; op++) {
+    const sct_operand *operand = &spec->operands[op];
+    bool along = false;
+    for (int d = 0; d < spec->n_dims; d++) {
+      along = along || (spec->reduced[d] && sct_spec_moves_with(spec, operand, d));
+    }
+    bytes += along && !operand->is_output ? (double)operand->record.bytes : 0.0;
+    written = operand->is_output && along ? 1.0 : written;
+  }
+  f->passes = row * bytes > HELD_BYTES ? f->passes + written : 0.0;
+}
+
+static void spec_facts(sct_facts *f, const sct_spec *spec, const sct_size *size) {
+  *f = (sct_facts){.access = spec->operands[spec->n_inputs].name};
+  if (spec->n_steps > 0) {
+    count_passes(f, spec, size);
+  }
+  f->tests = (double)sct_spec_ordered_tests(spec, size);
+  f->bytes = (double)sct_spec_bytes(spec, spec->n_inputs, 0, size);
+}
+
 int sct_model_layout_issues(sct_advice **out, const sct_spec *spec, const int *layouts,
                             const sct_size *size, sct_arena *arena) {
   sct_advice found[SCT_N_RULES];
   int n = 0;
-  *out = SCT_ARENA_NEW(arena, sct_advice, spec->n_operands * SCT_N_RULES);
+  *out = SCT_ARENA_NEW(arena, sct_advice, (spec->n_operands + 1) * SCT_N_RULES);
+  sct_facts of_spec;
+  spec_facts(&of_spec, spec, size);
+  n = sct_model_advise(*out, SCT_SCOPE_SPEC, &of_spec, arena);
   for (int op = 0; op < spec->n_operands; op++) {
     sct_facts facts;
     const int more = best_facts(&facts, spec, op, layouts, size)

@@ -382,9 +382,9 @@ static const char *push_fitting_view(lua_State *L, reader *r, int s, const char 
 
 /* Name, template and documentation of the strategy at the top. */
 static void read_names(lua_State *L, reader *r, sct_strategy *strategy) {
-  static const char *const legal[] = {"name",   "doc",   "applies",     "axes",   "taps",
-                                      "where",  "facts", "template",    "plan",   "reduces",
-                                      "splits", "steps", "accumulates", "ragged", "scans"};
+  static const char *const legal[] = {
+      "name", "doc",     "applies", "axes",  "taps",        "where",  "facts", "template",
+      "plan", "reduces", "splits",  "steps", "accumulates", "ragged", "scans", "nested"};
   sct_arena *arena = &r->space->arena;
   sct_script_check_keys(L, strategy->file, "a strategy", legal, SCT_COUNT(legal));
   strategy->name = opt_text(L, arena, strategy->file, "name");
@@ -429,6 +429,8 @@ static void read_at_sizes(lua_State *L, reader *r, int s, sct_strategy *strategy
     reason = "every element has a place of its own in the outputs";
   } else if (r->script->spec->n_steps > 0 && !sct_script_field_flag(L, s, "steps")) {
     reason = "the kernel has a body, not steps";
+  } else if (r->script->spec->nested && !sct_script_field_flag(L, s, "nested")) {
+    reason = "all steps reduce the same dimensions";
   } else if (r->script->spec->scans && !sct_script_field_flag(L, s, "scans")) {
     reason = "an element of the outputs does not depend on those before it";
   } else if (sct_spec_accumulates(r->script->spec) && !sct_script_field_flag(L, s, "accumulates")) {

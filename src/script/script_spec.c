@@ -44,8 +44,9 @@ static sct_type read_type(lua_State *L) {
 }
 
 /* sectile.lua has checked the words; left alone where there are none. */
-static void read_reduce(lua_State *L, int table, sct_reduce *out, sct_type *compared) {
-  lua_getfield(L, table, "reduce");
+static void read_reduce(lua_State *L, int table, const char *key, sct_reduce *out,
+                        sct_type *compared) {
+  lua_getfield(L, table, key);
   if (lua_isstring(L, -1)) {
     sct_reduce_find(out, lua_tostring(L, -1));
   }
@@ -125,12 +126,8 @@ static void read_operand(lua_State *L, sct_script_loader *ld, int table, bool is
   lua_getfield(L, table, "record");
   read_record(L, ld, lua_gettop(L), &op->record);
   lua_pop(L, 1);
-  read_reduce(L, table, &op->reduce, &op->compared);
-  lua_getfield(L, table, "scan");
-  if (lua_isstring(L, -1)) {
-    sct_reduce_find(&op->scan, lua_tostring(L, -1)); /* checked by sectile.lua */
-  }
-  lua_pop(L, 1);
+  read_reduce(L, table, "reduce", &op->reduce, &op->compared);
+  read_reduce(L, table, "scan", &op->scan, &op->compared);
   op->exclusive = sct_script_field_flag(L, table, "exclusive");
   op->along = sct_script_field_string(L, spec, table, "along");
   lua_getfield(L, table, "accumulate");
@@ -219,7 +216,7 @@ static void read_values(lua_State *L, sct_spec *spec, int table, int step) {
     value->step = step;
     lua_getfield(L, at, "type");
     value->type = read_type(L);
-    read_reduce(L, at, &value->reduce, &value->compared);
+    read_reduce(L, at, "reduce", &value->reduce, &value->compared);
     lua_pop(L, 1);
   }
 }
@@ -240,6 +237,8 @@ static void read_steps(lua_State *L, sct_script_loader *ld, int kernel) {
                                 .body_line = place.line,
                                 .body_in_file = place.in_file,
                                 .reduces = sct_script_field_flag(L, table, "reduces")};
+    spec->steps[k].n_over = sct_script_list_length(L, table, "over");
+    spec->steps[k].over = string_list(L, spec, table, "over", spec->steps[k].n_over);
     read_values(L, spec, table, k);
     lua_pop(L, 1);
   }

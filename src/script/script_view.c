@@ -244,8 +244,8 @@ static void set_type(lua_State *L, const sct_type_info *type) {
 }
 
 /* How it is reduced; of an index also what is compared, described as a field is. */
-static void set_reduce(lua_State *L, sct_reduce reduce, sct_type compared) {
-  set_string(L, "reduce", sct_reduce_name(reduce));
+static void set_reduce(lua_State *L, const char *key, sct_reduce reduce, sct_type compared) {
+  set_string(L, key, sct_reduce_name(reduce));
   if (sct_reduce_is_arg(reduce)) {
     const sct_type_info *type = sct_type_get(compared);
     lua_createtable(L, 0, 4);
@@ -314,8 +314,8 @@ static void push_operand(lua_State *L, const sct_spec *spec, int op, int layout)
   set_boolean(L, "keeps", operand->keeps);
   set_boolean(L, "is_index", operand->is_index);
   set_boolean(L, "has_none", operand->has_none);
-  set_reduce(L, operand->reduce, operand->compared);
-  set_string(L, "scan", sct_reduce_name(operand->scan));
+  set_reduce(L, "reduce", operand->reduce, operand->compared);
+  set_reduce(L, "scan", operand->scan, operand->compared);
   set_boolean(L, "exclusive", operand->exclusive);
   set_string(L, "accumulate", sct_accumulate_name(operand->accumulate));
   set_boolean(L, "through_index", operand->through_index);
@@ -378,7 +378,7 @@ static void push_values(lua_State *L, const sct_spec *spec, int step) {
     if (value->step == step) {
       lua_createtable(L, 0, 6);
       set_string(L, "name", value->name);
-      set_reduce(L, value->reduce, value->compared);
+      set_reduce(L, "reduce", value->reduce, value->compared);
       set_type(L, type);
       set_integer(L, "bytes", type->bytes);
       lua_rawseti(L, -2, ++n);
@@ -412,6 +412,17 @@ static void push_body(lua_State *L, const sct_spec *spec, bool fast) {
   }
 }
 
+/* Some of the kernel's dimensions as a set of names. */
+static void push_dims(lua_State *L, const char *key, const sct_spec *spec, unsigned dims) {
+  lua_newtable(L);
+  for (int d = 0; d < spec->n_dims; d++) {
+    if (dims >> d & 1) {
+      set_boolean(L, spec->dims[d], true);
+    }
+  }
+  lua_setfield(L, -2, key);
+}
+
 /* Pushes the steps, each with its body, its values and the numbers of the outputs it assigns. */
 static void push_steps(lua_State *L, const sct_spec *spec, bool fast) {
   lua_createtable(L, spec->n_steps, 0);
@@ -421,6 +432,8 @@ static void push_steps(lua_State *L, const sct_spec *spec, bool fast) {
     set_string(L, "body", step_body(step, fast));
     set_boolean(L, "per_row", spec->steps[s].per_row);
     set_boolean(L, "reduces", spec->steps[s].reduces);
+    push_dims(L, "over", spec, spec->nested ? step->reduced : 0);
+    push_dims(L, "domain", spec, step->domain);
     push_values(L, spec, s);
     lua_setfield(L, -2, "values");
     lua_newtable(L);
@@ -452,6 +465,7 @@ static void push_user_view(lua_State *L, sct_script *script, const int *layout, 
   }
   set_boolean(L, "component_wise", spec->component_wise);
   set_boolean(L, "reduces", spec->reduces);
+  set_boolean(L, "nested", spec->nested);
   set_boolean(L, "accumulates", sct_spec_accumulates(spec));
   set_boolean(L, "ordered", sct_spec_is_ordered(spec));
   if (spec->n_steps > 0) {

@@ -187,6 +187,15 @@ bool sct_reduce_find(sct_reduce *out, const char *name);
 static inline bool sct_reduce_is_arg(sct_reduce reduce) {
   return reduce == SCT_REDUCE_ARGMAX || reduce == SCT_REDUCE_ARGMIN;
 }
+/* Is the result a number with a fraction, whatever is reduced? */
+static inline bool sct_reduce_is_real(sct_reduce reduce) {
+  return reduce == SCT_REDUCE_MEAN || reduce == SCT_REDUCE_VARIANCE ||
+         reduce == SCT_REDUCE_LOGSUMEXP || reduce == SCT_REDUCE_SOFTMAX_SUM;
+}
+/* Do roundings of floats depend on the order? */
+static inline bool sct_reduce_rounds(sct_reduce reduce) {
+  return reduce == SCT_REDUCE_SUM || reduce == SCT_REDUCE_PRODUCT || sct_reduce_is_real(reduce);
+}
 /* The names that `accumulate` has for them: a sum is "add". */
 const char *sct_accumulate_name(sct_reduce accumulate);
 bool sct_accumulate_find(sct_reduce *out, const char *name);
@@ -329,6 +338,8 @@ typedef struct sct_value {
   sct_type type;     /* as later steps read it */
   sct_type compared; /* of an index: what its step gives for an element */
   int step;          /* the step that gives it */
+  unsigned dims;     /* of a nested kernel, a bit each: those along which it differs; set by
+                        sct_spec_finish() */
   sct_expr index;    /* without steps: the variable that stands for it; set by sct_spec_bind() */
 } sct_value;
 
@@ -339,6 +350,15 @@ typedef struct sct_step {
   int body_line;
   bool body_in_file;
   bool reduces; /* to its values */
+  int n_over;   /* names of the dimensions that it reduces; 0: those of the spec */
+  const char **over;
+  unsigned reduced; /* those, a bit each; set by sct_spec_bind() */
+  unsigned domain;  /* of a nested kernel: those that its elements have; set, as what follows, by
+                       sct_spec_finish() */
+  unsigned uses;    /* steps whose values it names, a bit each */
+  /* It sums what an earlier value is subtracted from, which one pass may find on its way: a
+   * maximum, under an exponential, or a mean, in a product. NULL: it does not. */
+  const struct sct_value *less;
   bool per_row; /* done once a row, for values or for outputs that are so; set, as what follows, by
                    sct_spec_finish() */
   const char *kernel_body, *fast_body; /* as of the spec */
@@ -481,6 +501,7 @@ typedef struct sct_spec {
   bool scans;    /* every output has a `scan` */
   int scan_dim;  /* then: the dimension along which they are */
   bool *reduced; /* [n_dims] dimensions that are reduced: no output has them, or those of rows */
+  bool nested;   /* steps reduce different ones, of which `reduced` are all */
   /* set by sct_spec_finish() */
   const char *kernel_body; /* the body, copies between records of different types by field */
   const char *fast_body; /* kernel_body in fast arithmetic (sinf as __sinf); NULL: the spec gives no
@@ -514,8 +535,21 @@ static inline bool sct_spec_combines_along(const sct_spec *spec, int dim) {
   return spec->reduced[dim] || (spec->scans && dim == spec->scan_dim);
 }
 
+/* Is output `op` written for one index of dimension `dim` alone, which exists even where the extent
+ * is 0? */
+bool sct_spec_writes_once(const sct_spec *spec, const sct_operand *op, int dim);
+
+/* Sums of floats in one order: the points that elements of an output look at, all together; 0:
+ * there are none. */
+int64_t sct_spec_ordered_tests(const sct_spec *spec, const sct_size *size);
+/* Of a nested kernel: for how many elements the naive variant computes something at these extents,
+ * as it computes values anew that differ along a row. */
+double sct_spec_nested_work(const sct_spec *spec, const int64_t *extent);
+
 /* Does one of the elements that are combined decide, as the largest or the smallest? */
 bool sct_spec_orders(const sct_spec *spec);
+/* Is some value a product? Its factors must be near 1, or nothing is left of them. */
+bool sct_spec_has_product(const sct_spec *spec);
 
 /* A spec is made in four steps: fill in the plain fields (pool and arena first); bind; trace the
  * layouts over each operand's index variables and fill in layouts and sizes; finish.

@@ -18,7 +18,7 @@ bool sct_accumulate_find(sct_reduce *out, const char *name) {
   }
   sct_reduce found = SCT_REDUCE_NONE;
   const bool known =
-      strcmp(name, "sum") != 0 && sct_reduce_find(&found, name) && !sct_reduce_is_arg(found);
+      strcmp(name, "sum") != 0 && sct_reduce_find(&found, name) && found <= SCT_REDUCE_XOR;
   *out = known ? found : *out;
   return known;
 }
@@ -205,16 +205,37 @@ static bool is_dim(const sct_spec *spec, sct_expr at, const sct_size *size, int6
   return false;
 }
 
-static sct_status check_tests(const sct_spec *spec, const sct_operand *op, const sct_size *size,
-                              sct_error *err) {
+/* The points that elements of the output look at, all together, and its elements. */
+static sct_status count_tests(int64_t *tests, int64_t *places, const sct_spec *spec,
+                              const sct_operand *op, const sct_size *size, sct_error *err) {
   const spec_env env = sct_spec_env_extents(spec, size->extent);
-  int64_t tests = sct_spec_elements(spec, size), extent = 0, places = 1;
+  int64_t extent = 0;
+  *tests = sct_spec_elements(spec, size);
+  *places = 1;
   for (int d = 0; d < op->n_dims; d++) {
     SCT_TRY(sct_spec_env_eval(spec, &env, op->extent[d], &extent, err));
-    places = sct_spec_mul(places, extent);
-    tests /= is_dim(spec, op->at[d], size, &extent) && extent > 0 ? extent : 1;
+    *places = sct_spec_mul(*places, extent);
+    *tests /= is_dim(spec, op->at[d], size, &extent) && extent > 0 ? extent : 1;
   }
-  tests = sct_spec_mul(tests, places);
+  *tests = sct_spec_mul(*tests, *places);
+  return SCT_OK;
+}
+
+int64_t sct_spec_ordered_tests(const sct_spec *spec, const sct_size *size) {
+  int64_t tests = 0, places = 0, most = 0;
+  for (int k = spec->n_inputs; k < spec->n_operands; k++) {
+    const sct_operand *op = &spec->operands[k];
+    const bool known =
+        sct_operand_is_ordered(op) && count_tests(&tests, &places, spec, op, size, NULL) == SCT_OK;
+    most = known && tests > most ? tests : most;
+  }
+  return most;
+}
+
+static sct_status check_tests(const sct_spec *spec, const sct_operand *op, const sct_size *size,
+                              sct_error *err) {
+  int64_t tests = 0, places = 0;
+  SCT_TRY(count_tests(&tests, &places, spec, op, size, err));
   if (tests < 0 || tests > MOST_TESTS) {
     return sct_spec_fail_at(
         spec, err, spec->file, size->line,

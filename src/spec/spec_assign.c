@@ -162,6 +162,8 @@ static sct_status explain_output(const assign *a) {
   print_gap(&text, a, "assign it on every path");
   if (op && (op->reduce == SCT_REDUCE_SUM || op->scan == SCT_REDUCE_SUM)) {
     sct_str_append(&text, " (0 adds nothing to a sum)");
+  } else if (op && (op->reduce == SCT_REDUCE_PRODUCT || op->scan == SCT_REDUCE_PRODUCT)) {
+    sct_str_append(&text, " (1 changes no product)");
   } else if (op && op->reduce == SCT_REDUCE_NONE && op->scan == SCT_REDUCE_NONE) {
     sct_str_printf(&text, "; what stays as it was says `keep(%s);` there", op->name);
   }

@@ -126,10 +126,9 @@ static sct_status check_names(const sct_spec *spec, sct_error *err) {
     SCT_TRY(check_name(spec, op->file, op->line, "array", op->name, err));
     SCT_TRY(check_listed_once(spec, op, err));
     SCT_TRY(check_taken(spec, op->file, op->line, "array", op->name, spec->n_scalars, k, err));
-    const int least = op->reduce != SCT_REDUCE_NONE ? 0 : 1;
-    if (op->n_dims < least || op->n_dims > SCT_MAX_DIMS) {
+    if (op->n_dims > SCT_MAX_DIMS) {
       return sct_spec_fail_at(spec, err, op->file, op->line,
-                              "array '%s' has %d to %d dimensions, not %d", op->name, least,
+                              "array '%s' has at most %d dimensions, not %d", op->name,
                               SCT_MAX_DIMS, op->n_dims);
     }
   }
@@ -187,6 +186,16 @@ static sct_status make_extents(sct_spec *spec, sct_error *err) {
       if (!op->extent_text[d]) {
         SCT_TRY(add_extent(spec, op->dims[d], op->line, err));
       }
+    }
+  }
+  for (int k = 0; k < spec->n_dims; k++) {
+    const bool is_extent = strncmp(spec->dims[k], "n_", 2) == 0 &&
+                           find_extent(spec, spec->dims[k] + 2) != SCT_EXPR_NONE;
+    if (is_extent) {
+      return sct_spec_fail_at(spec, err, spec->file, spec->line,
+                              "dimension '%s' is called as the extent of '%s' is in bodies and "
+                              "`at`; choose another name",
+                              spec->dims[k], spec->dims[k] + 2);
     }
   }
   return SCT_OK;

@@ -54,6 +54,12 @@ static void print_exprs(sct_str *out, const sct_spec *spec, const char *what, co
   }
 }
 
+/* What an index is found by; ends the line. */
+static void print_compared(sct_str *out, const sct_operand *op, sct_reduce how) {
+  sct_str_printf(out, "%s%s\n", sct_reduce_is_arg(how) ? " of " : "",
+                 sct_reduce_is_arg(how) ? sct_type_get(op->compared)->name : "");
+}
+
 static void print_operand(sct_str *out, const sct_spec *spec, const sct_operand *op) {
   sct_str_printf(out, "%s %s",
                  op->is_inout    ? "inout"
@@ -66,14 +72,12 @@ static void print_operand(sct_str *out, const sct_spec *spec, const sct_operand 
   }
   if (op->reduce != SCT_REDUCE_NONE) {
     sct_str_printf(out, "  reduce %s", sct_reduce_name(op->reduce));
-    if (sct_reduce_is_arg(op->reduce)) {
-      sct_str_printf(out, " of %s", sct_type_get(op->compared)->name);
-    }
-    sct_str_append(out, "\n");
+    print_compared(out, op, op->reduce);
   }
   if (op->scan != SCT_REDUCE_NONE) {
-    sct_str_printf(out, "  %s scan %s along %s\n", op->exclusive ? "exclusive" : "inclusive",
+    sct_str_printf(out, "  %s scan %s along %s", op->exclusive ? "exclusive" : "inclusive",
                    sct_reduce_name(op->scan), spec->dims[spec->scan_dim]);
+    print_compared(out, op, op->scan);
   }
   if (op->accumulate != SCT_REDUCE_NONE) {
     sct_str_printf(out, "  accumulate %s%s\n", sct_accumulate_name(op->accumulate),

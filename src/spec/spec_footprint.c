@@ -336,7 +336,12 @@ static bool put_all(sct_spans *out, const places *p) {
 
 /* Rows of no elements have their offsets all the same. */
 static bool is_empty(const sct_spec *spec, const sct_operand *op, const sct_size *size) {
-  return sct_spec_elements(spec, size) == 0 && !op->per_row && !is_offsets(spec, op);
+  bool none = false;
+  for (int dim = 0; dim < spec->n_dims; dim++) {
+    none = none || (size->extent[dim] == 0 && sct_spec_multiplies(spec, dim) &&
+                    !sct_spec_writes_once(spec, op, dim));
+  }
+  return none && !is_offsets(spec, op);
 }
 
 /* Whole sectors for each element, or the array if it has fewer: where nothing better is known. */

@@ -371,7 +371,8 @@ int64_t sct_spec_tap_sets(const sct_spec *spec, const sct_operand *op) {
 static int64_t touched(const sct_spec *spec, const sct_operand *op, const sct_size *size) {
   int64_t n = 1;
   for (int dim = 0; dim < spec->n_dims; dim++) {
-    const bool none = size->extent[dim] == 0 && !op->per_row;
+    const bool none =
+        size->extent[dim] == 0 && !op->per_row && !sct_spec_writes_once(spec, op, dim);
     const bool moves = sct_spec_moves_with(spec, op, dim) && !is_counted(spec, op, dim);
     n = sct_spec_mul(n, moves || none ? size->extent[dim] : 1);
   }

@@ -99,6 +99,8 @@ static inline const char *sct_spec_combining_word(const sct_operand *op, sct_red
 }
 /* Sets scans and scan_dim; refuses outputs that cannot be scanned together. */
 sct_status sct_spec_bind_scan(sct_spec *spec, sct_error *err);
+/* Refuses outputs that are reduced or scanned whose type cannot be that of the result. */
+sct_status sct_spec_check_result(const sct_spec *spec, const sct_operand *op, sct_error *err);
 /* Refuses outputs of reduce = "argmax" or "argmin" whose type cannot hold the indices of a size. */
 sct_status sct_spec_check_found(const sct_spec *spec, const sct_size *size, sct_error *err);
 /* What places call the value of an index operand: 0 stands for none. */

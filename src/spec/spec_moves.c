@@ -109,7 +109,7 @@ static bool read_move(const sct_spec *spec, const body_tree *tree, const node *s
   const sct_record *from = &spec->operands[in->op].record;
   const int first = in->field < 0 ? 0 : in->field;
   const int last = in->field < 0 ? from->n_fields - 1 : in->field;
-  const bool is_arg = sct_reduce_is_arg(output->reduce);
+  const bool is_arg = sct_reduce_is_arg(output->reduce) || sct_reduce_is_arg(output->scan);
   for (int f = first; f <= last; f++) {
     const int out_field = m->field < 0 ? f : m->field;
     const sct_type wanted = is_arg ? output->compared : output->record.fields[out_field].type;
@@ -328,6 +328,39 @@ static void copy_fields(sct_spec *spec, body_tree *tree, const node *to) {
   replace(tree, to->first, to->pair->end + 1, sct_arena_strdup(&spec->arena, sct_str_c(&text)));
 }
 
+/* Does the body say the word, whatever it is there? */
+static bool says(const body_tree *tree, const char *word) {
+  bool any = false;
+  for (int k = 0; k < tree->n; k++) {
+    any = any || sct_token_is(&tree->t[k], word);
+  }
+  return any;
+}
+
+/* Variables that are called as a dimension is get names of their own: kernels have the index by
+ * that name. */
+static void rename_locals(sct_spec *spec, body_tree *tree) {
+  for (int k = 0; k < tree->n_locals; k++) {
+    const token *t = tree->locals[k].name;
+    if (sct_spec_find_dim(spec, t->text, t->len) < 0) {
+      continue;
+    }
+    char *name = sct_arena_printf(&spec->arena, "%.*s_here", (int)t->len, t->text);
+    int tap = -1;
+    while (says(tree, name) || sct_spec_find_value(spec, name, strlen(name), &tap) >= 0 ||
+           sct_spec_find_dim(spec, name, strlen(name)) >= 0 ||
+           sct_spec_find_step_value(spec, name, strlen(name))) {
+      name = sct_arena_printf(&spec->arena, "%s_", name);
+    }
+    tree->edits[t - tree->t].text = name;
+    for (const node *n = tree->made; n; n = n->made) {
+      if (n->kind == NODE_NAME && n->local == k) {
+        tree->edits[n->first].text = name;
+      }
+    }
+  }
+}
+
 /* Types are spelled without headers: "uint8_t" as "unsigned char"; "uint8_t(x)" as a cast, which a
  * type of two words needs. C++ copies a struct only to one of the same type; records that differ in
  * name, packing or alignment alone are copied field by field. */
@@ -353,6 +386,7 @@ void sct_spec_write_bodies(sct_spec *spec, body_tree *tree, const char **kernel,
       sct_spec_read_shared(spec, tree, n);
     }
   }
+  rename_locals(spec, tree);
   *kernel = sct_tree_text(tree, tree->edits, spec);
   const edit *edits = sct_spec_fast_edits(spec, tree, tree->edits);
   *fast = edits ? sct_tree_text(tree, edits, spec) : NULL;

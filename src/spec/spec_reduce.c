@@ -51,6 +51,13 @@ static sct_status check_alone(const sct_spec *spec, const sct_operand *op, sct_e
                             "in a kernel of its own",
                             op->name, how, how + strlen("arg"));
   }
+  if (op->is_inout && sct_reduce_is_real(op->reduce)) {
+    return sct_spec_fail_at(spec, err, op->file, op->line,
+                            "output '%s' is a %s and inout, but what it holds does not say how "
+                            "many values that is of; reduce to an array of its own, and combine "
+                            "both in a kernel of its own",
+                            op->name, sct_reduce_name(op->reduce));
+  }
   if (op->is_output && (op->reduce == SCT_REDUCE_NONE) != (first->reduce == SCT_REDUCE_NONE)) {
     const bool lacks = op->reduce == SCT_REDUCE_NONE;
     return sct_spec_fail_at(
@@ -104,17 +111,33 @@ static sct_status check_dims(const sct_spec *spec, const sct_operand *op, sct_er
   return SCT_OK;
 }
 
-static sct_status check_types(const sct_spec *spec, const sct_operand *op, sct_error *err) {
+sct_status sct_spec_check_result(const sct_spec *spec, const sct_operand *op, sct_error *err) {
+  sct_reduce way = SCT_REDUCE_NONE;
+  const bool scans = strcmp(sct_spec_combining_word(op, &way), "scanned") == 0;
   const sct_type_info *first = sct_type_get(op->record.fields[0].type);
-  if (sct_reduce_is_arg(op->reduce) &&
+  const char *how = sct_reduce_name(way);
+  if (sct_reduce_is_arg(way) &&
       (op->record.fields[0].name[0] != '\0' || first->kind == SCT_KIND_FLOAT || first->lanes > 1)) {
-    const char *how = sct_reduce_name(op->reduce);
     return sct_spec_fail_at(spec, err, op->file, op->line,
                             "output '%s' is an index (%s), so its type is an integer such as i32 "
-                            "or i64; in which type values are compared is said by reduce = "
+                            "or i64; in which type values are compared is said by %s = "
                             "{ \"%s\", \"f32\" }",
-                            op->name, how, how);
+                            op->name, how, scans ? "scan" : "reduce", how);
   }
+  for (int f = 0; f < op->record.n_fields && sct_reduce_is_real(way); f++) {
+    const sct_type_info *type = sct_type_get(op->record.fields[f].type);
+    if (type->kind != SCT_KIND_FLOAT) {
+      return sct_spec_fail_at(spec, err, op->file, op->line,
+                              "output '%s' is a %s of values, which has a fraction, and %s has "
+                              "none; use f32",
+                              op->name, how, type->name);
+    }
+  }
+  return SCT_OK;
+}
+
+static sct_status check_types(const sct_spec *spec, const sct_operand *op, sct_error *err) {
+  SCT_TRY(sct_spec_check_result(spec, op, err));
   for (int f = 0; f < op->record.n_fields; f++) {
     const sct_type_info *type = sct_type_get(op->record.fields[f].type);
     if (type->kind == SCT_KIND_BOOL) {
@@ -134,14 +157,15 @@ static sct_status check_types(const sct_spec *spec, const sct_operand *op, sct_e
   return SCT_OK;
 }
 
-/* Is some field of the output a sum of floating-point values? */
+/* Is some field of the output a sum of floating-point values, or what depends on their order as a
+ * sum does? */
 static bool sums_floats(const sct_operand *op) {
   bool any = false;
   for (int f = 0; f < op->record.n_fields; f++) {
     any = any || sct_type_get(op->record.fields[f].type)->kind == SCT_KIND_FLOAT;
   }
-  return any && (op->reduce == SCT_REDUCE_SUM || op->accumulate == SCT_REDUCE_SUM ||
-                 op->scan == SCT_REDUCE_SUM);
+  return any && (sct_reduce_rounds(op->reduce) || op->accumulate == SCT_REDUCE_SUM ||
+                 sct_reduce_rounds(op->scan));
 }
 
 sct_status sct_spec_bind_reduce(sct_spec *spec, sct_error *err) {
@@ -176,13 +200,15 @@ sct_status sct_spec_bind_reduce(sct_spec *spec, sct_error *err) {
 sct_status sct_spec_check_found(const sct_spec *spec, const sct_size *size, sct_error *err) {
   int64_t elements = 1;
   for (int d = 0; d < spec->n_dims; d++) {
-    elements = sct_spec_mul(elements, spec->reduced[d] ? size->extent[d] : 1);
+    elements = sct_spec_mul(elements, sct_spec_combines_along(spec, d) ? size->extent[d] : 1);
   }
   for (int k = spec->n_inputs; k < spec->n_operands; k++) {
     const sct_operand *op = &spec->operands[k];
     const sct_type_info *type = sct_type_get(op->record.fields[0].type);
     const int bits = type->bytes * 8 - (type->kind == SCT_KIND_INT ? 1 : 0);
-    if (sct_reduce_is_arg(op->reduce) && bits < 62 && elements >= (int64_t)1 << bits) {
+    sct_reduce way = SCT_REDUCE_NONE;
+    (void)sct_spec_combining_word(op, &way);
+    if (sct_reduce_is_arg(way) && bits < 62 && elements >= (int64_t)1 << bits) {
       return sct_spec_fail_at(spec, err, op->file, op->line,
                               "output '%s' of type %s cannot hold indices up to %lld, which size "
                               "'%s' needs; i64 can",
@@ -207,7 +233,7 @@ static double steps_unit(const sct_spec *spec) {
   for (int k = 0; k < spec->n_values; k++) {
     const sct_value *value = &spec->values[k];
     const bool sums =
-        value->reduce == SCT_REDUCE_SUM && sct_type_get(value->type)->kind == SCT_KIND_FLOAT;
+        sct_reduce_rounds(value->reduce) && sct_type_get(value->type)->kind == SCT_KIND_FLOAT;
     most = sums ? fmax(most, unit_roundoff(value->type)) : most;
   }
   return most;
@@ -325,7 +351,20 @@ double sct_spec_tolerance(const sct_spec *spec, int op, const sct_size *size) {
 }
 
 static bool orders(sct_reduce how) {
-  return how == SCT_REDUCE_MAX || how == SCT_REDUCE_MIN || sct_reduce_is_arg(how);
+  return how == SCT_REDUCE_MAX || how == SCT_REDUCE_MIN || sct_reduce_is_arg(how) ||
+         how == SCT_REDUCE_LOGSUMEXP || how == SCT_REDUCE_SOFTMAX_SUM;
+}
+
+bool sct_spec_has_product(const sct_spec *spec) {
+  bool any = false;
+  for (int k = 0; k < spec->n_operands; k++) {
+    any = any || spec->operands[k].reduce == SCT_REDUCE_PRODUCT ||
+          spec->operands[k].scan == SCT_REDUCE_PRODUCT;
+  }
+  for (int k = 0; k < spec->n_values; k++) {
+    any = any || spec->values[k].reduce == SCT_REDUCE_PRODUCT;
+  }
+  return any;
 }
 
 bool sct_spec_orders(const sct_spec *spec) {

@@ -48,6 +48,7 @@ static sct_status check_kernel(const sct_spec *spec, const sct_operand *op, sct_
                             "scan all of '%s' and subtract what holds where a row begins",
                             op->name, spec->ragged.dim_name);
   }
+  SCT_TRY(sct_spec_check_result(spec, op, err));
   const sct_type_info *type = sct_type_get(op->record.fields[0].type);
   for (int f = 0; f < op->record.n_fields && type->lanes == 1 && type->kind != SCT_KIND_BOOL; f++) {
     type = sct_type_get(op->record.fields[f].type);

@@ -448,7 +448,7 @@ static sct_status check_written_once(const sct_spec *spec, const sct_operand *op
   int64_t extent[SCT_MAX_EXTENTS];
   int64_t n = 1;
   for (int k = 0; k < spec->n_extents; k++) {
-    const bool once = k < spec->n_dims && spec->reduced[k] && op->per_row;
+    const bool once = k < spec->n_dims && sct_spec_writes_once(spec, op, k);
     const bool many = k < spec->n_dims && k >= SCT_COUNT(small); /* twelve have 322,560 elements */
     extent[k] = once ? 1 : many ? 2 : small[k % SCT_COUNT(small)];
     extent[k] = names_extent(spec, op, k) ? large_number(spec, k) : extent[k];

@@ -77,24 +77,67 @@ sct_status sct_spec_join_maps(sct_spec *spec, sct_error *err) {
 
 /* ---- binding ---- */
 
-static sct_status bind_over(sct_spec *spec, sct_error *err) {
-  for (int k = 0; k < spec->n_over; k++) {
-    const int d = sct_spec_find_dim(spec, spec->over[k], strlen(spec->over[k]));
+/* Dimensions by name, a bit each. */
+static sct_status find_over(unsigned *out, const sct_spec *spec, const char **over, int n,
+                            sct_error *err) {
+  *out = 0;
+  for (int k = 0; k < n; k++) {
+    const int d = sct_spec_find_dim(spec, over[k], strlen(over[k]));
     if (d < 0) {
       SCT_SCOPED(sct_str) hint = {0};
-      sct_str_suggest(&hint, spec->over[k], SCT_NAMES(spec->dims, spec->n_dims));
+      sct_str_suggest(&hint, over[k], SCT_NAMES(spec->dims, spec->n_dims));
       return sct_spec_fail_at(spec, err, spec->file, key_line(spec, "over"),
                               "over: steps reduce some of the kernel's dimensions; '%s' is none%s",
-                              spec->over[k], sct_str_c(&hint));
+                              over[k], sct_str_c(&hint));
     }
-    spec->reduced[d] = true;
+    *out |= 1u << d;
   }
-  spec->reduced[spec->n_dims - 1] = spec->reduced[spec->n_dims - 1] || spec->n_over == 0;
   return SCT_OK;
 }
 
+static sct_status bind_over(sct_spec *spec, sct_error *err) {
+  unsigned usual = 0, all = 0;
+  SCT_TRY(find_over(&usual, spec, spec->over, spec->n_over, err));
+  usual = spec->n_over == 0 ? 1u << (spec->n_dims - 1) : usual;
+  const sct_step *first = NULL;
+  for (int s = 0; s < spec->n_steps; s++) {
+    sct_step *step = &spec->steps[s];
+    SCT_TRY(find_over(&step->reduced, spec, step->over, step->n_over, err));
+    if (step->reduces) {
+      step->reduced = step->n_over == 0 ? usual : step->reduced;
+      spec->nested = spec->nested || (first && step->reduced != first->reduced);
+      first = first ? first : step;
+      all |= step->reduced;
+    }
+  }
+  for (int d = 0; d < spec->n_dims; d++) {
+    spec->reduced[d] = (first ? all : usual) >> d & 1;
+  }
+  if (spec->nested && sct_spec_is_ragged(spec)) {
+    return sct_spec_fail_at(spec, err, spec->file, key_line(spec, "over"),
+                            "over: the steps of a kernel with ragged rows reduce '%s' and nothing "
+                            "else; write a kernel of its own for what follows",
+                            spec->ragged.dim_name);
+  }
+  return SCT_OK;
+}
+
+/* The dimensions with which an array's place moves, a bit each. */
+static unsigned dims_of(const sct_spec *spec, const sct_operand *op) {
+  unsigned dims = 0;
+  for (int d = 0; d < spec->n_dims; d++) {
+    dims |= (unsigned)sct_spec_moves_with(spec, op, d) << d;
+  }
+  return dims;
+}
+
+bool sct_spec_writes_once(const sct_spec *spec, const sct_operand *op, int dim) {
+  return spec->reduced[dim] &&
+         (op->per_row || (spec->nested && op->is_output && !sct_spec_moves_with(spec, op, dim)));
+}
+
 static bool sums_floats(const sct_value *value) {
-  return value->reduce == SCT_REDUCE_SUM && sct_type_get(value->type)->kind == SCT_KIND_FLOAT;
+  return sct_reduce_rounds(value->reduce) && sct_type_get(value->type)->kind == SCT_KIND_FLOAT;
 }
 
 static sct_status name_is_taken(const sct_spec *spec, const sct_value *value, int line,
@@ -192,6 +235,13 @@ static sct_status bind_output(const sct_spec *spec, sct_operand *op, sct_error *
                             "a value there, and assign it in a step that follows",
                             op->name, sct_reduce_name(op->reduce));
   }
+  if (spec->nested && op->is_inout) {
+    return sct_spec_fail_at(spec, err, op->file, op->line,
+                            "output '%s' is inout, and steps of this kernel reduce different "
+                            "dimensions, so that what it held may be read again later; give the "
+                            "result an array of its own",
+                            op->name);
+  }
   op->per_row = true;
   for (int d = 0; d < spec->n_dims; d++) {
     op->per_row = op->per_row && !(spec->reduced[d] && sct_spec_moves_with(spec, op, d));
@@ -246,6 +296,9 @@ static sct_status check_output(sct_spec *spec, int op, sct_error *err) {
                               output->name, output->step + 1);
   }
   output->step = spec->step;
+  if (spec->nested) {
+    return SCT_OK; /* bind_domain() looks at what has which dimensions */
+  }
   if (step->per_row && !output->per_row) {
     return sct_spec_fail_body(spec, err, NULL,
                               "step %d computes what there is once a row, and assigns '%s', which "
@@ -294,12 +347,122 @@ static sct_status check_row_step(const sct_spec *spec, const body_tree *tree, sc
   return SCT_OK;
 }
 
+/* The dimensions along which what a name stands for differs. */
+static unsigned dims_of_name(const sct_spec *spec, const node *n) {
+  return n->dim >= 0                               ? 1u << n->dim
+         : n->m.op >= 0                            ? dims_of(spec, &spec->operands[n->m.op])
+         : n->value && n->value->step < spec->step ? n->value->dims
+                                                   : 0;
+}
+
+/* Does step `s` give values that differ along a row? */
+static bool is_inner(const sct_spec *spec, int s) {
+  bool inner = false;
+  for (int k = 0; k < spec->n_values; k++) {
+    for (int d = 0; d < spec->n_dims && spec->values[k].step == s; d++) {
+      inner = inner || (spec->reduced[d] && spec->values[k].dims >> d & 1);
+    }
+  }
+  return inner;
+}
+
+#define MOST_COMPUTED 64 /* times that values of steps are computed in a step's body */
+
+/* Values that differ along a row are computed in every step that names them, with those that they
+ * follow from. */
+static sct_status check_depth(const sct_spec *spec, sct_error *err) {
+  int n[SCT_MAX_VALUES] = {0};
+  for (int s = 0; s <= spec->step && s < SCT_MAX_VALUES; s++) {
+    n[s] = is_inner(spec, s);
+    for (int u = 0; u < s; u++) {
+      n[s] += spec->steps[s].uses >> u & 1 ? n[u] : 0;
+    }
+    n[s] = n[s] < MOST_COMPUTED ? n[s] : MOST_COMPUTED;
+  }
+  return spec->step < SCT_MAX_VALUES && n[spec->step] < MOST_COMPUTED
+             ? SCT_OK
+             : sct_spec_fail_body(spec, err, NULL,
+                                  "step %d follows from too many values of steps that reduce "
+                                  "different dimensions; write some to an array, which a kernel of "
+                                  "its own reads",
+                                  spec->step + 1);
+}
+
+/* Where steps reduce different dimensions, a step has the elements that differ for what it names
+ * and reduces; its values differ along those that it does not reduce. Outputs have all of them. */
+static sct_status bind_domain(sct_spec *spec, const body_tree *tree, const bool *assigned,
+                              sct_error *err) {
+  sct_step *step = &spec->steps[spec->step];
+  unsigned reduced = 0;
+  step->domain = step->reduced;
+  for (const node *n = tree->made; n; n = n->made) {
+    step->domain |= n->kind == NODE_NAME ? dims_of_name(spec, n) : 0;
+    step->uses |= n->kind == NODE_NAME && n->value ? 1u << n->value->step : 0;
+  }
+  for (int d = 0; d < spec->n_dims; d++) {
+    reduced |= (unsigned)spec->reduced[d] << d;
+  }
+  for (int k = spec->n_inputs; k < spec->n_operands; k++) {
+    const unsigned lacks = assigned[k] ? step->domain & ~dims_of(spec, &spec->operands[k]) : 0;
+    for (const node *n = tree->made; n && lacks; n = n->made) {
+      if (n->kind == NODE_NAME && dims_of_name(spec, n) & lacks) {
+        const token *t = &tree->t[n->first];
+        return sct_spec_fail_body(spec, err, t->text,
+                                  "step %d assigns '%s', which has one element for all indices of "
+                                  "'%s', along which '%.*s' differs; reduce it to a value in a "
+                                  "step before, with over = \"%s\"",
+                                  spec->step + 1, spec->operands[k].name,
+                                  spec->dims[__builtin_ctz(dims_of_name(spec, n) & lacks)],
+                                  (int)t->len, t->text,
+                                  spec->dims[__builtin_ctz(dims_of_name(spec, n) & lacks)]);
+      }
+    }
+  }
+  for (int k = 0; k < spec->n_values; k++) {
+    if (spec->values[k].step == spec->step) {
+      spec->values[k].dims = step->domain & ~step->reduced;
+    }
+  }
+  step->per_row = !step->reduces && (step->domain & reduced) == 0;
+  return check_depth(spec, err);
+}
+
+double sct_spec_nested_work(const sct_spec *spec, const int64_t *extent) {
+  double inner[SCT_MAX_VALUES] = {0}, work = 0;
+  for (int s = 0; s < spec->n_steps; s++) {
+    const sct_step *step = &spec->steps[s];
+    double each = 1, own = 1, all = 1; /* elements of those it reduces, and of all it has */
+    for (int u = 0; u < s; u++) {
+      each += step->uses >> u & 1 ? inner[u] : 0;
+    }
+    for (int d = 0; d < spec->n_dims; d++) {
+      own *= step->reduced >> d & 1 ? (double)extent[d] : 1;
+      all *= step->domain >> d & 1 || !spec->reduced[d] ? (double)extent[d] : 1;
+    }
+    inner[s] = is_inner(spec, s) ? own * each : 0;
+    work += all * each;
+  }
+  return work;
+}
+
 static const char *how(const sct_value *value) {
   return value->reduce == SCT_REDUCE_NONE ? "once a row" : sct_reduce_name(value->reduce);
 }
 
+/* " over c, d", where steps reduce different dimensions. */
+static void print_over(sct_str *out, const sct_spec *spec, int step) {
+  const char *before = " over ";
+  for (int d = 0; d < spec->n_dims && spec->nested; d++) {
+    if (spec->steps[step].reduced >> d & 1) {
+      sct_str_printf(out, "%s%s", before, spec->dims[d]);
+      before = ", ";
+    }
+  }
+}
+
 static void print_step(sct_str *out, const sct_spec *spec, const body_tree *tree) {
   sct_str_append(out, "step");
+  print_over(out, spec, spec->step);
   for (int k = 0; k < spec->n_values; k++) {
     const sct_value *value = &spec->values[k];
     if (value->step == spec->step) {
@@ -309,6 +472,31 @@ static void print_step(sct_str *out, const sct_spec *spec, const body_tree *tree
   }
   sct_str_append(out, "\n");
   sct_spec_print_tokens(out, tree);
+}
+
+/* The maximum under an exponential, or the mean in a product, that a sum subtracts; NULL: none. */
+static const sct_value *find_subtracted(const sct_spec *spec, const body_tree *tree) {
+  const sct_value *found = NULL;
+  bool sums = false, exponential = false, product = false;
+  for (int k = 0; k < spec->n_values; k++) {
+    const bool own = spec->values[k].step == spec->step;
+    sums = sums || (own && (spec->values[k].reduce == SCT_REDUCE_SUM ||
+                            spec->values[k].reduce == SCT_REDUCE_MEAN));
+  }
+  for (int k = 0; k < tree->n; k++) {
+    exponential = exponential || sct_token_is(&tree->t[k], "expf") ||
+                  sct_token_is(&tree->t[k], "exp") || sct_token_is(&tree->t[k], "__expf");
+    product = product || sct_token_is(&tree->t[k], "*");
+  }
+  for (const node *n = tree->made; n && sums && !found; n = n->made) {
+    const sct_value *v = n->kind == NODE_NAME && n->first > 0 ? n->value : NULL;
+    const bool earlier = v && v->step < spec->step && sct_token_is(&tree->t[n->first - 1], "-");
+    const bool shifts = v && exponential && v->reduce == SCT_REDUCE_MAX;
+    const bool centres =
+        v && product && (v->reduce == SCT_REDUCE_NONE || v->reduce == SCT_REDUCE_MEAN);
+    found = earlier && (shifts || centres) ? v : NULL;
+  }
+  return found;
 }
 
 /* Checks the body of step number spec->step. */
@@ -333,7 +521,12 @@ static sct_status check_step(sct_spec *spec, sct_str *canonical, sct_error *err)
                               "lost",
                               spec->step + 1);
   }
-  SCT_TRY(step->per_row ? check_row_step(spec, tree, err) : SCT_OK);
+  if (spec->nested) {
+    SCT_TRY(bind_domain(spec, tree, assigned, err));
+  } else {
+    SCT_TRY(step->per_row ? check_row_step(spec, tree, err) : SCT_OK);
+  }
+  step->less = step->reduces && !spec->nested ? find_subtracted(spec, tree) : NULL;
   SCT_TRY(sct_spec_check_assigned(spec, tree, err));
   sct_spec_write_bodies(spec, tree, &step->kernel_body, &step->fast_body);
   print_step(canonical, spec, tree);
@@ -352,6 +545,7 @@ static void join_bodies(sct_spec *spec) {
         first = false;
       }
     }
+    print_over(&text, spec, s);
     sct_str_printf(&text, "%s%s%s", first ? "" : "\n", spec->steps[s].body,
                    s + 1 < spec->n_steps ? "\n" : "");
   }

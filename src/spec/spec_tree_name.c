@@ -32,8 +32,7 @@ sct_status sct_parse_declare(parser *p, const token *t, const local *as) {
     return sct_parse_unexpected(spec, t, p->err);
   }
   if (sct_spec_find_value(spec, t->text, t->len, &tap) >= 0 ||
-      sct_spec_find_step_value(spec, t->text, t->len) ||
-      sct_spec_find_dim(spec, t->text, t->len) >= 0 || sct_spec_is_scalar(spec, t) ||
+      sct_spec_find_step_value(spec, t->text, t->len) || sct_spec_is_scalar(spec, t) ||
       sct_spec_is_extent(spec, t) || sct_spec_word(t->text, t->len) != WORD_NONE) {
     return sct_spec_fail_body(spec, p->err, t->text, "`%.*s` cannot be declared: it is taken",
                               (int)t->len, t->text);
@@ -267,6 +266,7 @@ sct_status sct_parse_name(parser *p, node **out) {
     const local *l = &p->tree->locals[k];
     n->local = l->in_scope && same_text(l->name, t) ? k : -1;
   }
+  n->dim = n->local < 0 ? n->dim : -1; /* a variable may have the name of a dimension */
   const bool known = m.op >= 0 || n->value || n->dim >= 0 || n->local >= 0 ||
                      sct_spec_is_scalar(spec, t) || sct_spec_is_extent(spec, t);
   p->unknown = known || p->unknown ? p->unknown : t;

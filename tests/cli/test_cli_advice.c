@@ -28,6 +28,32 @@ static json_t *issues_of(const char *spec) {
   return issues;
 }
 
+#define LONG_ROWS(name, steps)                                                                     \
+  fx_write(name ".lua", "local s = require \"sectile\"\n"                                          \
+                        "return s.kernel { name = '" name "', dims = { 'row', 'col' },\n"          \
+                        "  inputs = { s.array('x', 'f32') }, outputs = { s.array('y', 'f32') },\n" \
+                        "  steps = { " steps " }, sizes = { { row = 64, col = 1 << 20 } } }\n")
+
+/* Rows that no block holds, and many keys in one order. */
+static void write_specs_of_passes(void) {
+  LONG_ROWS("exponentials", "{ reduce = { m = 'max' }, body = 'm = x;' },"
+                            "{ reduce = { t = 'sum' }, body = 't = expf(x - m);' },"
+                            "{ body = 'y = expf(x - m) / t;' }");
+  LONG_ROWS("squares", "{ reduce = { t = 'mean' }, body = 't = x;' },"
+                       "{ reduce = { q = 'sum' }, body = 'float d = x - t; q = d * d;' },"
+                       "{ body = 'y = x / sqrtf(q);' }");
+  LONG_ROWS("at_once", "{ reduce = { m = 'max', t = 'softmax_sum' }, body = 'm = x; t = x;' },"
+                       "{ body = 'y = expf(x - m) / t;' }");
+  fx_write(
+      "by_key.lua",
+      "local s = require \"sectile\"\n"
+      "return s.kernel { name = 'by_key', dims = { 't', 'c' }, inputs = { s.array('id', 'i64',\n"
+      "  nil, { dims = 't', fill = 'random' }), s.array('g', 'bf16') },\n"
+      "  outputs = { s.array('w', 'f32', nil, { dims = { 'v', 'c' }, at = { 'id', 'c' },\n"
+      "    accumulate = 'add', deterministic = true, inout = true }) }, body = 'w = g;',\n"
+      "  sizes = { { t = 2048, c = 768, v = 50257 } } }\n");
+}
+
 static void check_names_what_no_candidate_mends(void **state) {
   (void)state;
   static const struct {
@@ -48,6 +74,13 @@ static void check_names_what_no_candidate_mends(void **state) {
       {FX_SPECS "paged_gather.lua", NULL, 0.0},
       {FX_SPECS "scatter_add.lua", NULL, 0.0},
       {FX_SPECS "sum_all_f32.lua", NULL, 0.0},
+      {FX_SPECS "softmax.lua", NULL, 0.0},        /* rows are held */
+      {FX_SPECS "ragged_softmax.lua", NULL, 0.0}, /* rows of mean length, too */
+      {FX_SPECS "binned_sums.lua", NULL, 0.0},    /* blocks have copies of few bins */
+      {"exponentials.lua", "one pass more", 0.25},
+      {"squares.lua", "one pass more", 0.25},
+      {"at_once.lua", NULL, 0.0},
+      {"by_key.lua", "one order", 0.9},
   };
   fx_result r = {0};
   fx_write("halve.lua",
@@ -57,6 +90,7 @@ static void check_names_what_no_candidate_mends(void **state) {
            "  at = { 'y', '2 * x' }, extents = { 'y', '2 * x' }, taps = { next = { 0, 1 } } }) },\n"
            "  outputs = { s.array('b', 'f32') }, body = 'b = a + next;',\n"
            "  sizes = { { y = 512, x = 512 } } }\n");
+  write_specs_of_passes();
   fx_write("by_row.lua",
            "local s = require \"sectile\"\n"
            "return s.kernel { name = 'by_row', dims = { 'row', 'j' }, inputs = {\n"

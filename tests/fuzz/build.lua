@@ -8,6 +8,7 @@ local types = require "types"
 
 local M = {}
 
+local MOST_NESTED = 70
 local DIMS = { "i", "j", "k", "l" }
 local OWN = { "m", "p", "q2" }
 
@@ -454,6 +455,46 @@ function families.steps(r)
   return spec
 end
 
+-- Steps that reduce different dimensions: the last one all that are reduced at all.
+function families.nested(r)
+  local spec = start(r, r:pick { 2, 3, 3 })
+  local reduced = {}
+  spec.over, spec.overs = spec.dims, {}
+  for k = 1, r:pick { 1, 2 } do
+    spec.overs[k] = some(r, spec.dims)
+    for _, dim in ipairs(spec.overs[k]) do
+      reduced[dim] = true
+    end
+  end
+  if #spec.overs[1] == #spec.dims then -- the last step reduces more
+    table.remove(spec.overs[1])
+  end
+  local others = {}
+  for _, dim in ipairs(spec.dims) do
+    others[#others + 1] = not table.concat(spec.overs[1]):find(dim) and dim or nil
+  end
+  reduced[r:pick(others)] = true
+  local all = {}
+  for _, dim in ipairs(spec.dims) do
+    all[#all + 1] = reduced[dim] and dim or nil
+  end
+  table.insert(spec.overs, all)
+  local list = r:chance(60) and { types.by_name[r:pick { "f32", "i32", "f64", "i8" }] }
+    or types.scalars
+  for _ = 1, r:pick { 1, 2, 2 } do
+    local dims = #spec.inputs == 0 and spec.dims or some(r, spec.dims)
+    layouts.choose(r, add_input(spec, bare(r, list), along_all(r, dims)), 0)
+  end
+  for _ = 1, r:pick { 1, 1, 2 } do
+    local dims = {}
+    for _, dim in ipairs(spec.dims) do
+      dims[#dims + 1] = (not reduced[dim] or r:chance(35)) and dim or nil
+    end
+    layouts.choose(r, add_output(spec, bare(r, list), along_all(r, dims)), 0)
+  end
+  return spec
+end
+
 -- Rows of different lengths along the last dimension, the first being the rows: reduced, or mapped.
 function families.ragged(r)
   local spec = start(r, r:weighted { { 2, 70 }, { 3, 30 } })
@@ -646,7 +687,7 @@ end
 
 M.FAMILIES = { { "records", 34 }, { "permute", 14 }, { "stencil", 12 }, { "through", 12 },
   { "reduce", 14 }, { "places", 14 }, { "steps", 14 }, { "ragged", 12 }, { "accumulate", 12 },
-  { "scan", 12 }, { "numbers", 10 }, { "windows", 0 } } -- windows: half of the stencils
+  { "scan", 12 }, { "numbers", 10 }, { "nested", 10 }, { "windows", 0 } } -- windows: half of the stencils
 
 -- How often a family has a dimension of few elements, in percent.
 local THIN = { permute = 50, places = 25, records = 25 }
@@ -658,6 +699,13 @@ function M.spec(r, name, family)
   local spec = families[family](r)
   spec.name, spec.family = name, family
   extents.make_runs(r, spec)
+  for _, list in ipairs(spec.overs and { spec.runs, spec.sizes } or {}) do
+    for _, n in ipairs(list) do -- what is computed anew for each element takes long
+      for d = 1, #spec.dims do
+        n[d] = math.min(n[d], MOST_NESTED)
+      end
+    end
+  end
   for _, a in ipairs(spec.inputs) do
     if a.own then
       extents.widen_index(spec, a)

@@ -157,8 +157,8 @@ end
 
 local function start_value(a, f)
   local how = a.reduce or a.scan
-  if how == "sum" then
-    return "0"
+  if how == "sum" or how == "product" then
+    return how == "sum" and "0" or "1"
   end
   local float = types.is_float(f.type)
   local bits = f.type.bytes * 8
@@ -389,8 +389,9 @@ local function add(how, f, cell, text, at, number)
     return ("    if (%s %s %s || (%s == %s && %s < 0)) { %s = %s; %s = %s; }\n"):format(value,
       is_max(how) and ">" or "<", cell, value, cell, at, cell, value, at, number)
   end
-  if how == "sum" then
+  if how == "sum" or how == "product" then
     local as = accumulator(f) == "int64_t" and "(int64_t)((uint64_t)%s + (uint64_t)%s)" or "%s + %s"
+    as = how == "sum" and as or as:gsub("%+", "*")
     return ("    %s = %s;\n"):format(cell, as:format(cell, value))
   end -- comparisons with NaN are false: it is passed over
   return ("    if (%s %s %s) { %s = %s; }\n"):format(value, how == "max" and ">" or "<", cell, cell,

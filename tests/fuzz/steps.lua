@@ -62,7 +62,8 @@ local function reduce_step(r, spec, earlier)
   for _ = 1, r:pick { 1, 1, 2, 3 } do
     local type = types.by_name[r:pick(TYPES)]
     local is_float = types.is_float(type)
-    local how = r:pick(is_float and not spec.small and { "max", "min" } or { "sum", "max", "min" })
+    local how = r:pick(is_float and not spec.small and { "max", "min" }
+      or is_float and { "sum", "max", "min" } or { "sum", "max", "min", "product" })
     local value = { name = "v" .. #earlier + #step.values + 1, how = how, type = type }
     if r:chance(15) then
       how, value.how = "max", r:pick { "argmax", "argmin" }
@@ -94,8 +95,170 @@ local function row_step(r, spec, earlier, outputs)
   return step
 end
 
+-- ---- steps that reduce different dimensions ----
+
+local function set_of(list)
+  local out = {}
+  for _, item in ipairs(list) do
+    out[item] = true
+  end
+  return out
+end
+
+local function within(dims, allowed)
+  for dim in pairs(dims) do
+    if not allowed[dim] then
+      return false
+    end
+  end
+  return true
+end
+
+local function dims_of(a)
+  local out = {}
+  for _, p in ipairs(a.places) do
+    out[p.dim] = true
+  end
+  return out
+end
+
+-- The names that statements say, and the dimensions along which what they stand for differs.
+local function find_domain(spec, step, earlier)
+  step.names, step.domain = {}, set_of(step.over or {})
+  for _, statement in ipairs(step.body) do
+    for word in statement.c:gmatch "[%a_][%w_]*" do
+      step.names[word] = true
+    end
+  end
+  local function add(name, dims)
+    for dim in pairs(step.names[name] and dims or {}) do
+      step.domain[dim] = true
+    end
+  end
+  for _, a in ipairs(spec.inputs) do
+    add(a.name, dims_of(a))
+  end
+  for _, dim in ipairs(spec.dims) do
+    add(dim, { [dim] = true })
+  end
+  for _, value in ipairs(earlier) do
+    add(value.name, value.dims)
+  end
+end
+
+-- Inputs, dimensions and values that differ along no others than `allowed`.
+local function readable_within(spec, allowed, earlier)
+  local inputs, dims = {}, {}
+  for _, a in ipairs(spec.inputs) do
+    inputs[#inputs + 1] = within(dims_of(a), allowed) and a or nil
+  end
+  for _, dim in ipairs(spec.dims) do
+    dims[#dims + 1] = allowed[dim] and dim or nil
+  end
+  local v = body.values { inputs = inputs, scalars = spec.scalars, dims = dims }
+  for _, value in ipairs(earlier) do
+    if within(value.dims, allowed) then
+      v.leaves[#v.leaves + 1] = body.leaf(value.type.class, value.name, value.any_zero)
+    end
+  end
+  return v, inputs
+end
+
+local function write_nested(r, spec)
+  local earlier = {}
+  spec.steps = {}
+  for _, over in ipairs(spec.overs) do
+    local type = types.by_name[r:pick(TYPES)]
+    local is_float = types.is_float(type)
+    local how = r:pick(is_float and { "max", "min" } or { "sum", "max", "min", "product" })
+    local value = { name = "v" .. #earlier + 1, how = how, type = type, any_zero = is_float }
+    local step = { over = over, values = { value }, outputs = {} }
+    step.body = { body.value(r, readable_within(spec, set_of(spec.dims), earlier), value) }
+    find_domain(spec, step, earlier)
+    value.dims = {}
+    for dim in pairs(step.domain) do
+      value.dims[dim] = not set_of(over)[dim] or nil
+    end
+    table.insert(spec.steps, step)
+    table.insert(earlier, value)
+  end
+  for _, a in ipairs(spec.outputs) do
+    local v, inputs = readable_within(spec, dims_of(a), earlier)
+    local step = { values = {}, outputs = { a } }
+    step.body = body.statements(r, v, { inputs = inputs, scalars = spec.scalars }, { a }, "mixed")
+    find_domain(spec, step, earlier)
+    step.domain = dims_of(a)
+    table.insert(spec.steps, step)
+  end
+end
+
+local function listed(spec, set)
+  local out = {}
+  for _, dim in ipairs(spec.dims) do
+    out[#out + 1] = set[dim] and dim or nil
+  end
+  return out
+end
+
+-- All values of a step lie in an array, over the dimensions along which they differ.
+local function nested_text(spec, p)
+  local out, arrays = {}, {}
+  for _, step in ipairs(spec.steps) do
+    local value, inside = step.values[1], {}
+    for k, a in ipairs(spec.inputs) do
+      inside[#inside + 1] = step.names[a.name] and p.load_input(a, k - 1) or nil
+    end
+    for _, other in ipairs(arrays) do
+      inside[#inside + 1] = step.names[other.name] and ("    const %s %s = all_%s[%s];\n"):format(
+        other.type.c, other.name, other.name, p.number_in(listed(spec, other.dims), spec.dims))
+        or nil
+    end
+    for _, a in ipairs(step.outputs) do
+      inside[#inside + 1] = p.start_output(a, a.number)
+    end
+    if value then
+      local kept, f = listed(spec, value.dims), { type = value.type }
+      local at = p.number_in(kept, spec.dims)
+      local count = "1"
+      for _, dim in ipairs(kept) do
+        count = count .. " * n_" .. dim
+      end
+      out[#out + 1] = ("  %s *all_%s = (%s *)malloc(((size_t)(%s) + 1) * sizeof(%s));\n"):format(
+        value.type.c, value.name, value.type.c, count, value.type.c)
+      out[#out + 1] = M.loops(spec, kept) .. ("  {\n  %s sum_%s = %s;\n"):format(p.accumulator(f),
+        value.name, p.start_value({ reduce = value.how }, f))
+      out[#out + 1] = M.loops(spec, step.over) .. "  {\n" .. table.concat(inside)
+        .. ("    %s %s;\n"):format(value.type.c, value.name)
+      for _, statement in ipairs(step.body) do
+        out[#out + 1] = "    " .. statement.c:gsub("\n", "\n    ") .. "\n"
+      end
+      out[#out + 1] = p.add(value.how, f, "sum_" .. value.name, value.name)
+        .. ("  }\n  all_%s[%s] = (%s)sum_%s;\n  }\n"):format(value.name, at, value.type.c,
+          value.name)
+      arrays[#arrays + 1] = value
+    else
+      out[#out + 1] = M.loops(spec, listed(spec, step.domain)) .. "  {\n" .. table.concat(inside)
+      for _, statement in ipairs(step.body) do
+        out[#out + 1] = "    " .. statement.c:gsub("\n", "\n    ") .. "\n"
+      end
+      for _, a in ipairs(step.outputs) do
+        out[#out + 1] = p.store_output(a, a.number)
+      end
+      out[#out + 1] = "  }\n"
+    end
+  end
+  for _, value in ipairs(arrays) do
+    out[#out + 1] = ("  free(all_%s);\n"):format(value.name)
+  end
+  return table.concat(out)
+end
+
 --- Gives a spec its steps: its outputs are once a row where they have `once`.
 function M.write(r, spec)
+  if spec.overs then
+    write_nested(r, spec)
+    return
+  end
   local earlier, once, each = {}, {}, {}
   spec.steps = {}
   for _, a in ipairs(spec.outputs) do
@@ -142,13 +305,15 @@ end
 ---@param spec table
 ---@return string
 function M.spec_text(spec)
-  local out = { '  over = { "' .. table.concat(spec.over, '", "') .. '" },\n  steps = {\n' }
+  local out = { (spec.overs and "" or '  over = { "' .. table.concat(spec.over, '", "') .. '" },\n')
+    .. "  steps = {\n" }
   for _, step in ipairs(spec.steps) do
     local lines = {}
     for k, statement in ipairs(step.body) do
       lines[k] = "      " .. statement.cu:gsub("\n", "\n      ")
     end
-    out[#out + 1] = ("    { %sbody = [[\n%s\n    ]] },\n"):format(values_text(step),
+    local over = step.over and 'over = { "' .. table.concat(step.over, '", "') .. '" }, ' or ""
+    out[#out + 1] = ("    { %s%sbody = [[\n%s\n    ]] },\n"):format(values_text(step), over,
       table.concat(lines, "\n"))
   end
   return table.concat(out) .. "  },\n"
@@ -257,6 +422,9 @@ end
 function M.c_text(spec, p)
   for k, a in ipairs(spec.outputs) do
     a.number = #spec.inputs + k - 1
+  end
+  if spec.overs then
+    return nested_text(spec, p)
   end
   local out = { M.loops(spec, spec.kept), "  {\n" }
   for _, step in ipairs(spec.steps) do

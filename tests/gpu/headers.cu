@@ -1468,6 +1468,31 @@ CASE(scan_rows) {
 }
 #endif
 
+// Factors are 2, 1/2, 1 and -1, of which no product grows long: exact in any order.
+#ifdef KERNEL_running_product
+CASE(running_product) {
+  const Own own(running_product_workspace_bytes());
+  run_2d(
+      "running_product", 4, 4097,
+      [](long long rows, long long cols, std::vector<Bytes> &in, Bytes &want) {
+        std::vector<float> a(rows * cols), o(a.size());
+        for (long long r = 0; r < rows; r++) {
+          float product = 1;
+          for (long long c = 0; c < cols; c++) {
+            const float factors[] = {c % 2 ? 0.5f : 2.0f, 1, -1};
+            a[r * cols + c] = factors[mix(91000001 + r * 7919 + c / 2) % 3];
+            o[r * cols + c] = product *= a[r * cols + c];
+          }
+        }
+        in = {bytes_of(a)};
+        want = bytes_of(o);
+      },
+      [=](const std::vector<Any> &in, Any out, long long rows, long long cols) {
+        return running_product(in[0], out, rows, cols, own, stream);
+      });
+}
+#endif
+
 #ifdef KERNEL_sum_cols_f32
 CASE(sum_cols_f32) {
   run_sum(
@@ -1578,6 +1603,61 @@ CASE(softmax) {
 CASE(softmax_bf16) {
   run_rows("softmax_bf16", true, 0, softmax_row,
            [](const std::vector<Any> &in, Any out, long long rows, long long cols) { return softmax_bf16(in[0], out, rows, cols, stream); });
+}
+#endif
+
+#ifdef KERNEL_instance_norm
+CASE(instance_norm) {
+  const auto row = [](const float *x, const float *, const float *, float *y, long long n) {
+    const std::vector<float> ones(n, 1.0f), zeros(n, 0.0f);
+    layer_norm_row(x, ones.data(), zeros.data(), y, n);
+  };
+  Near near;
+  near.share = 2e-4f;
+  near.least = 0.1f;
+  run_2d(
+      "instance_norm", 4, 4097,
+      [&](long long planes, long long n, std::vector<Bytes> &in, Bytes &want) {
+        const std::vector<float> x = small_values(planes * n, 93);
+        std::vector<float> y(x.size());
+        for (long long p = 0; p < planes; p++) row(x.data() + p * n, nullptr, nullptr, y.data() + p * n, n);
+        in = {bytes_of(x)};
+        want = bytes_of(y);
+      },
+      [](const std::vector<Any> &in, Any out, long long planes, long long n) { return instance_norm(in[0], out, kEps, planes, 1, 1, n, stream); },
+      near);
+}
+#endif
+
+#ifdef KERNEL_cross_entropy
+CASE(cross_entropy) {
+  const Own own(cross_entropy_workspace_bytes());
+  Near near;
+  near.share = 2e-4f;
+  run_2d(
+      "cross_entropy", 4, 4097,
+      [](long long rows, long long cols, std::vector<Bytes> &in, Bytes &want) {
+        const std::vector<float> x = small_values(rows * cols, 94);
+        std::vector<int> label(rows);
+        double loss = 0;
+        for (long long r = 0; r < rows; r++) {
+          double most = -INFINITY, sum = 0;
+          label[r] = cols == 0 ? 0 : (int)(mix(95000001 + r) % (uint64_t)cols);
+          for (long long c = 0; c < cols; c++) most = fmax(most, x[r * cols + c]);
+          for (long long c = 0; c < cols; c++) sum += exp(x[r * cols + c] - most);
+          loss += (most + log(sum) - (cols == 0 ? 0 : x[r * cols + label[r]])) / (double)rows;
+        }
+        uint32_t bits = 0x7fffffff; // the mean of nothing: the NaN that a device makes
+        const float mean = (float)loss;
+        if (rows > 0) memcpy(&bits, &mean, 4);
+        in = {bytes_of(x), bytes_of(label)};
+        want.resize(4);
+        memcpy(want.data(), &bits, 4);
+      },
+      [=](const std::vector<Any> &in, Any out, long long rows, long long cols) {
+        return cross_entropy(in[0], in[1], out, rows, cols, own, stream);
+      },
+      near);
 }
 #endif
 

@@ -39,6 +39,27 @@ static void test_running_sums_of_integers(void **state) {
   }
 }
 
+/* The first of those that are highest so far; -1 where nothing is. */
+static void test_where_running_maxima_are(void **state) {
+  (void)state;
+  static const float row[] = {NAN, 2, -5, NAN, 7, 7, INFINITY, 1};
+  static const int32_t want[2][8] = {{-1, 1, 1, 1, 4, 4, 6, 6}, {-1, -1, 1, 1, 1, 4, 4, 6}};
+  for (int exclusive = 0; exclusive < 2; exclusive++) {
+    const fixture_array arrays[] = {{.name = "a", .types = "f32"},
+                                    {.name = "o",
+                                     .types = "i32",
+                                     .scan = SCT_REDUCE_ARGMAX,
+                                     .compared = "f32",
+                                     .exclusive = exclusive}};
+    problem p;
+    problem_open(&p, arrays, "o = a;", 1, SCT_COUNT(row));
+    memcpy(p.image[0], row, sizeof row);
+    problem_solve(&p);
+    assert_memory_equal(p.image[1], want[exclusive], sizeof row);
+    problem_close(&p);
+  }
+}
+
 /* NaN is passed over; nothing at all is -inf. */
 static void test_running_maxima(void **state) {
   (void)state;
@@ -86,6 +107,9 @@ static const char *const cuda_text =
     "SCAN(wraps, unsigned int, 0, s += a[k]; o[k] = s)\n"
     "SCAN(wraps_but_one, unsigned int, 0, s += a[k] + (k == 8999); o[k] = s)\n"
     "#define LOWEST -__int_as_float(0x7f800000)\n"
+    "SCAN(products, float, 1, s *= a[k]; o[k] = s)\n"
+    "SCAN(products_anew, float, 1, s = k % 4096 ? s : 1; s *= a[k]; o[k] = s)\n"
+    "SCAN(products_but_one, float, 1, s *= k == 4096 ? 1 : a[k]; o[k] = s)\n"
     "SCAN(maxima, float, LOWEST, s = fmaxf(s, a[k]); o[k] = s)\n"
     "SCAN(maxima_from_zero, float, 0, s = fmaxf(s, a[k]); o[k] = s)\n"
     "SCAN(maxima_with_nan, float, LOWEST, s = a[k] > s || a[k] != a[k] ? a[k] : s; o[k] = s)\n";
@@ -115,6 +139,9 @@ static void test_wrong_sums_are_found(void **state) {
       {"f32", SCT_REDUCE_SUM, "o = a;", "sums", "of_absolutes", SCT_OUT_WRONG_RESULT},
       {"u32", SCT_REDUCE_SUM, "o = a;", "wraps", "wraps", SCT_OUT_OK},
       {"u32", SCT_REDUCE_SUM, "o = a;", "wraps", "wraps_but_one", SCT_OUT_WRONG_RESULT},
+      {"f32", SCT_REDUCE_PRODUCT, "o = a;", "products", "products", SCT_OUT_OK},
+      {"f32", SCT_REDUCE_PRODUCT, "o = a;", "products", "products_anew", SCT_OUT_WRONG_RESULT},
+      {"f32", SCT_REDUCE_PRODUCT, "o = a;", "products", "products_but_one", SCT_OUT_WRONG_RESULT},
       {"f32", SCT_REDUCE_MAX, "o = a;", "maxima", "maxima", SCT_OUT_OK},
       {"f32", SCT_REDUCE_MAX, "o = a;", "maxima", "maxima_from_zero", SCT_OUT_WRONG_RESULT},
       {"f32", SCT_REDUCE_MAX, "o = a;", "maxima", "maxima_with_nan", SCT_OUT_WRONG_RESULT},
@@ -140,6 +167,7 @@ int main(int argc, char **argv) {
   FIXTURE_WORKER(argc, argv);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_running_sums_of_integers),
+      cmocka_unit_test(test_where_running_maxima_are),
       cmocka_unit_test(test_running_maxima),
       cmocka_unit_test(test_halves_are_rounded_where_they_are_stored),
       cmocka_unit_test(test_wrong_sums_are_found),

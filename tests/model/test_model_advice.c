@@ -221,6 +221,20 @@ static void test_layouts(void **state) {
   assert_rules(SCT_SCOPE_LAYOUT, &f, "");
 }
 
+static void test_specs(void **state) {
+  (void)state;
+  sct_facts f = {.less = "m", .shifts = true, .passes = 4.0};
+  assert_rules(SCT_SCOPE_SPEC, &f, "one pass more");
+  f.shifts = false;
+  assert_rules(SCT_SCOPE_SPEC, &f, "one pass more");
+  f.passes = 0.0; /* rows are held */
+  assert_rules(SCT_SCOPE_SPEC, &f, "");
+  f = (sct_facts){.access = "w", .tests = 1e11, .bytes = 1e8};
+  assert_rules(SCT_SCOPE_SPEC, &f, "one order");
+  f.bytes = 1024.0; /* blocks have copies */
+  assert_rules(SCT_SCOPE_SPEC, &f, "");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_an_access_is_one_issue),
@@ -229,6 +243,7 @@ int main(void) {
       cmocka_unit_test(test_rules_of_a_profiler),
       cmocka_unit_test(test_a_launch_may_have_several),
       cmocka_unit_test(test_layouts),
+      cmocka_unit_test(test_specs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

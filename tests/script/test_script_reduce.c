@@ -88,6 +88,16 @@ static void test_mistakes(void **state) {
       reduction("s.array('t', 'f32', nil, { dims = 'row', reduce = 'summ' })", "t = a;", ""),
       "spec.lua", 3, "unknown reduce 'summ'; did you mean 'sum'?");
   assert_fails(
+      reduction("s.array('t', 'f32', nil, { dims = 'row', reduce = 'prod' })", "t = a;", ""),
+      "spec.lua", 3, "unknown reduce 'prod'; write product");
+  assert_fails(
+      reduction("s.array('t', 'i32', nil, { dims = 'row', reduce = 'mean' })", "t = a;", ""),
+      "spec.lua", 3, "'t' is a mean of values, which has a fraction, and i32 has none; use f32");
+  assert_fails(
+      reduction("s.array('t', 'f32', nil, { dims = 'row', reduce = 'variance', inout = true })",
+                "t = a;", ""),
+      "spec.lua", 3, "'t' is a variance and inout, but what it holds does not say how many");
+  assert_fails(
       reduction("s.array('t', 'f32', nil, { dims = 'row', reduce = 'argmax' })", "t = a;", ""),
       "spec.lua", 3, "output 't' is an index (argmax), so its type is an integer such as i32");
   assert_fails(HEAD "return s.kernel { name = 'k', dims = { 'i' }, body = 't = a;',\n"
@@ -117,7 +127,7 @@ static void test_mistakes(void **state) {
       "both write element (0); what combines them is accumulate = \"add\" and the like, or "
       "over dimensions that the output lacks reduce = \"sum\"");
   assert_fails(reduction("s.array('t', 'f32', nil, { dims = {} })", "t = a;", ""), "spec.lua", 3,
-               "array 't' has 1 to 12 dimensions, not 0");
+               "elements (0, 0) and (0, 1) both write element ()");
 }
 
 /* ---- scans ---- */
@@ -138,7 +148,16 @@ static void test_scans(void **state) {
   assert_true(spec.scans && spec.scan_dim == 0 && spec.operands[1].exclusive);
   sct_spec_free(&spec);
   assert_fails(scan("scan = 'summ'"), "spec.lua", 3, "unknown scan 'summ'; did you mean 'sum'?");
-  assert_fails(scan("scan = 'argmax'"), "spec.lua", 3, "unknown scan 'argmax'");
+  assert_fails(scan("scan = 'argmax'"), "spec.lua", 3,
+               "output 'o' is an index (argmax), so its type is an integer such as i32 or i64; in "
+               "which type values are compared is said by scan = { \"argmax\", \"f32\" }");
+  assert_fails(scan("scan = { 'max', 'f32' }"), "spec.lua", 3,
+               "only argmax and argmin name a type, that in which values are compared; write scan");
+  load_ok(reduction("s.array('o', 'i32', nil, { scan = { 'argmin', 'f64' } })", "o = a;", ""));
+  assert_int_equal(spec.operands[1].scan, SCT_REDUCE_ARGMIN);
+  assert_int_equal(spec.operands[1].compared, SCT_TYPE_F64);
+  assert_non_null(strstr(spec.canonical, "\n  inclusive scan argmin along col of f64\n"));
+  sct_spec_free(&spec);
   assert_fails(scan("along = 'row'"), "spec.lua", 3, "along belongs to a scan, as in { scan =");
   assert_fails(scan("exclusive = true"), "spec.lua", 3, "exclusive belongs to a scan");
   assert_fails(scan("scan = 'sum', along = 'rwo'"), "spec.lua", 3, "did you mean 'row'?");

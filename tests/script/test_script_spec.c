@@ -360,7 +360,7 @@ static void test_wrong_arrays(void **state) {
       {"s.array('a', 'f32', nil, { pad = 1.5 })",
        "s.array: pad must be an integer or table, not a number"},
       {"s.array('a', 'f32', nil, { pad = { 1, 2 } })", "has 1 dimension, but pad has 2 items"},
-      {"s.array('a', 'f32', nil, { dims = {} })", "'a' has 1 to 12 dimensions, not 0"},
+      {"s.array('a', 'f32', nil, { dims = {}, at = 'i' })", "has 0 dimensions, but at has 1 item"},
       {"s.array('a', 'f32', nil, { dims = 'm' })",
        "'a' has a dimension 'm' that the kernel has not"},
       {"s.array('a', 'f32', nil, { extents = '3 * n_i' })", "unknown name 'n_i'"},

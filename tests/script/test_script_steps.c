@@ -231,6 +231,100 @@ static void test_maps_are_one_body(void **state) {
   sct_spec_free(&spec);
 }
 
+/* ---- steps that reduce different dimensions ---- */
+
+/* Over a, b and c, of which x has all and w the second; steps stand in line 5. */
+static const char *nested(const char *outputs, const char *steps) {
+  static char text[2048];
+  snprintf(text, sizeof text,
+           HEAD "return s.kernel { name = 'k', dims = { 'a', 'b', 'c' },\n"
+                "  outputs = { %s },\n"
+                "  inputs = { s.array('x', 'f32'), s.array('w', 'f32', nil, { dims = 'b' }) },\n"
+                "  steps = { %s },\n"
+                "  sizes = { { a = 3, b = 4, c = 5 } } }\n",
+           outputs, steps);
+  return text;
+}
+
+#define ALONG(dims) "s.array('y', 'f32', nil, { dims = { " dims " } })"
+#define MAX_C       "{ reduce = { m = 'max' }, over = 'c', body = 'm = x;' },"
+#define SUM_AB      "{ reduce = { t = 'sum' }, over = { 'b', 'a' }, body = 't = m * w;' },"
+
+/* Values differ along what a step names and does not reduce. */
+static void test_different_dimensions(void **state) {
+  (void)state;
+  load_ok(nested(ALONG("") ", s.array('z', 'f32', nil, { dims = { 'a', 'b' } })",
+                 MAX_C SUM_AB "{ body = 'z = m / t;' }, { body = 'y = t;' }"));
+  assert_true(spec.nested && spec.reduced[0] && spec.reduced[1] && spec.reduced[2]);
+  assert_int_equal(spec.values[0].dims, 3);
+  assert_int_equal(spec.values[1].dims, 0);
+  assert_int_equal(spec.steps[1].domain, 3);
+  assert_int_equal(spec.steps[2].uses, 3);
+  assert_true(!spec.steps[2].per_row && spec.steps[3].per_row);
+  assert_non_null(strstr(spec.canonical, "step over c max f32 m\n"));
+  assert_non_null(strstr(spec.canonical, "step over a, b sum f32 t\n"));
+  /* c for each of a and b, and again for each in steps 2 and 3; y once */
+  const int64_t extent[] = {3, 4, 5};
+  assert_true(sct_spec_nested_work(&spec, extent) == 60 + 12 * 6 + 12 * 6 + 1);
+  int64_t read = 0, written = 0;
+  sct_spec_traffic(&spec, &spec.sizes[0], &read, &written);
+  assert_int_equal(written, 4 + 12 * 4);
+  sct_spec_free(&spec);
+  /* the same ones are those of the kernel */
+  load_ok(nested(ALONG("'a', 'b'"), MAX_C "{ body = 'y = m;' }"));
+  assert_true(!spec.nested && spec.reduced[2] && !spec.reduced[1] && spec.operands[2].per_row);
+  sct_spec_free(&spec);
+}
+
+static void test_mistakes_of_different_dimensions(void **state) {
+  (void)state;
+  assert_fails(nested(ALONG("'a'"), MAX_C SUM_AB "{ body = 'y = t + m;' }"), "spec.lua", 5,
+               "step 3 assigns 'y', which has one element for all indices of 'b', along which 'm' "
+               "differs; reduce it to a value in a step before, with over = \"b\"");
+  assert_fails(nested(ALONG("'a', 'b'"), MAX_C SUM_AB "{ body = 'y = t; y = c;' }"), "spec.lua", 5,
+               "indices of 'c', along which 'c' differs");
+  assert_fails(nested(ALONG("") ", s.array('z', 'f32', nil, { dims = 'a', inout = true })",
+                      MAX_C SUM_AB "{ body = 'y = t;' }, { body = 'z = t;' }"),
+               "spec.lua", 3, "output 'z' is inout, and steps of this kernel reduce different");
+  assert_fails(nested(ALONG(""), MAX_C "{ row = { t = 'f32' }, over = 'a', body = 't = m;' }"),
+               "spec.lua", 5, "step 2 has over and does not reduce");
+  assert_fails(nested(ALONG(""), MAX_C "{ reduce = { t = 'sum' }, over = 'd', body = 't = m;' }"),
+               "spec.lua", 5, "some of the kernel's dimensions; 'd' is none");
+  /* each of these values is computed by those before it, twice as many times */
+  char steps[2048] = "{ reduce = { v0 = 'max' }, over = 'c', body = 'v0 = x;' },";
+  for (int k = 1; k < 8; k++) {
+    const size_t at = strlen(steps);
+    char all[128] = "v0";
+    for (int v = 1; v < k; v++) {
+      snprintf(all + strlen(all), sizeof all - strlen(all), " + v%d", v);
+    }
+    snprintf(steps + at, sizeof steps - at,
+             "{ reduce = { v%d = 'max' }, over = 'c', body = 'v%d = x + %s;' },", k, k, all);
+  }
+  strcat(steps, "{ reduce = { t = 'sum' }, over = 'a', body = 't = v7;' }, { body = 'y = t;' }");
+  assert_fails(nested(ALONG("'b'"), steps), "spec.lua", 5,
+               "step 7 follows from too many values of steps that reduce different dimensions");
+}
+
+/* Only the naive variant knows such kernels. */
+static void test_strategies_of_different_dimensions(void **state) {
+  (void)state;
+  sct_device_desc device;
+  sct_script *script = NULL;
+  sct_space space = {0};
+  load_ok(nested(ALONG(""), MAX_C SUM_AB "{ body = 'y = t;' }"));
+  assert_int_equal(sct_script_load_device(&device, "h200", &err), SCT_OK);
+  assert_int_equal(sct_script_new(&script, &spec, &device, NULL, &err), SCT_OK);
+  assert_int_equal(sct_script_space(&space, script, &err), SCT_OK);
+  for (int k = 0; k < space.n_strategies; k++) {
+    const sct_strategy *strategy = &space.strategies[k];
+    assert_int_equal(strategy->applies, strcmp(strategy->name, "direct") == 0);
+  }
+  sct_space_free(&space);
+  sct_script_free(script);
+  sct_spec_free(&spec);
+}
+
 /* ---- mistakes ---- */
 
 #define FAILS(line, outputs, steps, more, says)                                                    \
@@ -247,8 +341,12 @@ static void test_mistakes_of_tables(void **state) {
         "steps = (function() local r = {} for k = 1, 33 do r['v' .. k] = 'max' end"
         " return { { reduce = r, body = 'v1 = x;' } } end)(),",
         "", "33 values in all; steps have at most 32");
-  FAILS(4, Y, "steps = { { reduce = { m = 'mean' }, body = 'm = x;' } },", "",
-        "step 1: unknown reduce 'mean'");
+  FAILS(4, Y, "steps = { { reduce = { m = 'median' }, body = 'm = x;' } },", "",
+        "step 1: unknown reduce 'median'");
+  FAILS(4, Y, "steps = { { reduce = { v = 'std' }, body = 'v = x;' } },", "",
+        "step 1: unknown reduce 'std'; write variance, and take sqrtf of it in a later step");
+  FAILS(4, Y, "steps = { { reduce = { v = { 'mean', 'i64' } }, body = 'v = x;' } },", "",
+        "step 1: 'v' is a mean, which has a fraction, and i64 has none; write f32 or f64");
   FAILS(4, Y, "steps = { { reduce = { m = { 'max', 'f16' } }, body = 'm = x;' } },", "",
         "values are i32 i64 u32 u64 f32 f64, not f16");
   FAILS(4, Y, "steps = { { reduce = 'max', body = 'm = x;' } },", "", "reduce must be a table");
@@ -461,6 +559,9 @@ int main(void) {
       cmocka_unit_test(test_where_an_extreme_is),
       cmocka_unit_test(test_the_hash_tells_how),
       cmocka_unit_test(test_maps_are_one_body),
+      cmocka_unit_test(test_different_dimensions),
+      cmocka_unit_test(test_mistakes_of_different_dimensions),
+      cmocka_unit_test(test_strategies_of_different_dimensions),
       cmocka_unit_test(test_mistakes_of_tables),
       cmocka_unit_test(test_mistakes_of_maps),
       cmocka_unit_test(test_mistakes_of_bodies),

@@ -324,6 +324,9 @@ static void test_clashing_names(void **state) {
   set_dims("b", "m");
   set_at("b", "i");
   assert_bind_fails("array 'n_m': the name is already the extent of a dimension");
+  open_spec("n_i i");
+  add_array("b", "f32", OUTPUT);
+  assert_bind_fails("dimension 'n_i' is called as the extent of 'i' is in bodies");
   open_spec("for");
   add_array("b", "f32", OUTPUT);
   assert_bind_fails("dimension 'for' is a word of CUDA C++");

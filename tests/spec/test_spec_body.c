@@ -335,6 +335,12 @@ static void test_copies_between_types(void **state) {
       {"const uint8_t t = (int32_t)a.x; c.x = uint64_t(t) + size_t (3); b = a; c.y = 0;",
        "const unsigned char t = (int)a.x; c.x = static_cast<unsigned long long>(t) + "
        "static_cast<unsigned long long> (3); b.x = a.x; b.y = a.y; c.y = 0;"},
+      /* variables may be called as a dimension is */
+      {"{ float i = a.x; c.x = i * i; } c.y = i; b = c;",
+       "{ float i_here = a.x; c.x = i_here * i_here; } c.y = i; b.x = c.x; b.y = c.y;"},
+      {"float i_here = i; for (int i = 0; i < 3; i++) i_here += i; c.x = c.y = i_here; b = a;",
+       "float i_here = i; for (int i_here_ = 0; i_here_ < 3; i_here_++) i_here += i_here_; "
+       "c.x = c.y = i_here; b.x = a.x; b.y = a.y;"},
   };
   for (int k = 0; k < SCT_COUNT(cases); k++) {
     open_spec("i");

@@ -27,7 +27,7 @@ static void test_an_array_of_too_many_dimensions(void **state) {
                                "m7", "m8", "m9", "m10", "m11", "m12"};
   find("y")->dims = dims;
   find("y")->n_dims = 13;
-  assert_bind_fails("array 'y' has 1 to 12 dimensions, not 13");
+  assert_bind_fails("array 'y' has at most 12 dimensions, not 13");
 }
 
 static void test_too_many_extents(void **state) {

@@ -169,6 +169,26 @@ static const problem problems[] = {
      FROM("i16", false, "i64", SCT_REDUCE_ARGMAX)},
     {"where of all by columns", YX, ", s.col_major", OUT("i32", "", "argmax"), "t = a;", 2, 0,
      FROM("i32", true, "i32", SCT_REDUCE_ARGMAX)},
+    {"f32 means of rows", YX, "", OUT("f32", "'y'", "mean"), "t = a;", 2, KEEP_Y,
+     ONE("f32", SCT_REDUCE_MEAN)},
+    {"f16 means of columns", YX, "", OUT("f16", "'x'", "mean"), "t = a;", 2, KEEP_X,
+     ONE("f16", SCT_REDUCE_MEAN)},
+    {"f32 variances of rows off a word:start=any ", YX, "", OUT("f32", "'y'", "variance"), "t = a;",
+     2, KEEP_Y, ONE("f32", SCT_REDUCE_VARIANCE)},
+    {"f32 variances of shared rows: blocks=528 ", YX, "", OUT("f32", "'y'", "variance"), "t = a;",
+     2, KEEP_Y, ONE("f32", SCT_REDUCE_VARIANCE)},
+    {"f64 variance of all of any length off a word: lanes=any ", YX, "", OUT("f64", "", "variance"),
+     "t = a;", 2, 0, ONE("f64", SCT_REDUCE_VARIANCE)},
+    {"f32 long shared columns below their maximum: blocks=264 ", YX, "",
+     OUT("f32", "'x'", "softmax_sum"), "t = a;", 2, KEEP_X, ONE("f32", SCT_REDUCE_SOFTMAX_SUM)},
+    {"f32 exponentials of rows of any length off a word: lanes=any ", YX, "",
+     OUT("f32", "'y'", "logsumexp"), "t = a;", 2, KEEP_Y, ONE("f32", SCT_REDUCE_LOGSUMEXP)},
+    {"f64 exponentials of the middle", ZYX, "", OUT("f64", "'y'", "logsumexp"), "t = a;", 3, KEEP_Y,
+     ONE("f64", SCT_REDUCE_LOGSUMEXP)},
+    {"i32 products of rows", YX, "", OUT("i32", "'y'", "product"), "t = 2 * a + 1;", 2, KEEP_Y,
+     ONE("i32", SCT_REDUCE_PRODUCT)},
+    {"f64 products of columns onto what is there", YX, "", ONTO("f64", "'x'", "product"),
+     "t = a > 0 ? 2.0 : a < 0 ? -0.5 : 1.0;", 2, KEEP_X, ONE("f64", SCT_REDUCE_PRODUCT)},
     {"where the index counts", YX, "", OUT("f32", "", "max"), "t = a + (x == 0 ? 0 : -100);", 2, 0,
      ONE("f32", SCT_REDUCE_MAX)},
 };
@@ -200,7 +220,7 @@ static int64_t value_of(const problem *p, int64_t linear) {
 /* A half float that holds a whole number, as one. */
 static double half_to_double(uint16_t bits) {
   const int exponent = bits >> 10 & 31, fraction = bits & 1023;
-  const double v = exponent == 31  ? INFINITY
+  const double v = exponent == 31  ? (fraction ? NAN : INFINITY)
                    : exponent == 0 ? ldexp(fraction, -24)
                                    : ldexp(fraction + 1024, exponent - 25);
   return bits & 0x8000 ? -v : v;
@@ -249,7 +269,14 @@ static double start_of(const result *r) {
                      : has_sign(r->type) ? ldexp(1, bits - 1) - 1
                                          : ldexp(1, bits) - 1;
   const double bottom = r->type[0] == 'f' ? -INFINITY : has_sign(r->type) ? -ldexp(1, bits - 1) : 0;
-  return r->reduce == SCT_REDUCE_SUM ? 0 : r->reduce == SCT_REDUCE_MAX ? bottom : top;
+  switch (r->reduce) {
+  case SCT_REDUCE_MAX:
+    return bottom;
+  case SCT_REDUCE_MIN:
+    return top;
+  default:
+    return r->reduce == SCT_REDUCE_PRODUCT;
+  }
 }
 
 static bool keeps(const problem *p, int d) {
@@ -264,17 +291,46 @@ static void find_extreme(const result *r, double *at, double *best, double value
   }
 }
 
+/* What the body gives for an element: products have factors of both sides of 1. */
+static double contribution(const problem *p, const result *r, double value, int64_t x) {
+  if (r->reduce == SCT_REDUCE_PRODUCT && r->type[0] == 'f') {
+    return value > 0 ? 2 : value < 0 ? -0.5 : 1;
+  } else if (r->reduce == SCT_REDUCE_PRODUCT) {
+    return 2 * value + 1;
+  }
+  return r->counts ? 1 : value - (strchr(p->body, '?') && x != 0 ? 100 : 0);
+}
+
+/* The sum of what the sums of all squares, or exponentials, say besides that of the values. */
+static double result_of(const result *r, double sum, double other, double highest, double n) {
+  switch (r->reduce) {
+  case SCT_REDUCE_MEAN:
+    return n > 0 ? sum / n : NAN;
+  case SCT_REDUCE_VARIANCE:
+    return n > 0 ? (other - sum * sum / n) / n : NAN;
+  case SCT_REDUCE_LOGSUMEXP:
+    return log(other);
+  case SCT_REDUCE_SOFTMAX_SUM:
+    return n > 0 ? other / exp(highest) : 0;
+  default:
+    return sum;
+  }
+}
+
 /* Folds element by element into the place it belongs to, as one would explain it. */
 static double *expected(const problem *p, const result *r, bool onto, const int64_t *n,
                         int64_t n_places) {
   double *want = sct_alloc(sizeof *want * (size_t)(n_places + 1));
   double *best = sct_alloc(sizeof *best * (size_t)(n_places + 1));
+  double *highest = sct_alloc(sizeof *highest * (size_t)(n_places + 1));
+  const bool squares = r->reduce == SCT_REDUCE_VARIANCE;
   int64_t count = 1;
   for (int d = 0; d < p->n_dims; d++) {
     count *= n[d];
   }
   for (int64_t k = 0; k < n_places; k++) {
     want[k] = onto ? held_before(r, k) : start_of(r);
+    highest[k] = -INFINITY;
   }
   for (int64_t linear = 0; linear < count; linear++) {
     int64_t idx[MAX_DIMS], rest = linear, place = 0, column_major = 0, number = 0;
@@ -287,17 +343,24 @@ static double *expected(const problem *p, const result *r, bool onto, const int6
       place = keeps(p, d) ? place * n[d] + idx[d] : place;
       number = keeps(p, d) ? number : number * n[d] + idx[d];
     }
-    double value = r->counts ? 1 : (double)value_of(p, p->by_columns ? column_major : linear);
-    value -= strchr(p->body, '?') && idx[p->n_dims - 1] != 0 ? 100 : 0;
+    const double value = contribution(
+        p, r, (double)value_of(p, p->by_columns ? column_major : linear), idx[p->n_dims - 1]);
     double *at = &want[place];
     if (sct_reduce_is_arg(r->reduce)) {
       find_extreme(r, at, &best[place], value, number);
       continue;
     }
-    *at = r->reduce == SCT_REDUCE_SUM   ? wrapped(r->type, *at + value)
-          : r->reduce == SCT_REDUCE_MAX ? fmax(*at, value)
-                                        : fmin(*at, value);
+    highest[place] = fmax(highest[place], value);
+    best[place] += squares ? value * value : exp(value);
+    *at = r->reduce == SCT_REDUCE_MAX       ? fmax(*at, value)
+          : r->reduce == SCT_REDUCE_MIN     ? fmin(*at, value)
+          : r->reduce == SCT_REDUCE_PRODUCT ? wrapped(r->type, *at * value)
+                                            : wrapped(r->type, *at + value);
   }
+  for (int64_t k = 0; k < n_places; k++) {
+    want[k] = result_of(r, want[k], best[k], highest[k], (double)count / (double)n_places);
+  }
+  sct_free(highest);
   sct_free(best);
   return want;
 }
@@ -327,6 +390,16 @@ static int stride_of(const result *r) {
   return r->stride > 0 ? r->stride : atoi(r->type + 1) / 8;
 }
 
+/* Sums and extremes of small whole numbers are exact. */
+static bool is_right(const result *r, double got, double want) {
+  const double near = !sct_reduce_is_real(r->reduce) ? 0
+                      : strcmp(r->type, "f16") == 0  ? 0x1p-10
+                      : strcmp(r->type, "f32") == 0  ? 0x1p-18
+                                                     : 0x1p-40;
+  return got == want || (isnan(got) && isnan(want)) ||
+         fabs(got - want) <= near * fmax(fabs(want), 0x1p-4);
+}
+
 static void compare(const fixture *f, const problem *p, const picked *c, const int64_t *n,
                     int64_t n_places, sct_ptx_memory *memory, const uint64_t *pointer) {
   for (int k = 0; k < p->n_results; k++) {
@@ -336,7 +409,7 @@ static void compare(const fixture *f, const problem *p, const picked *c, const i
     double *want = expected(p, r, f->spec.operands[1 + r->output].is_inout, n, n_places);
     for (int64_t place = 0; place < n_places; place++) {
       const double got = got_value(r->type, out + place * stride + r->offset);
-      if (got != want[place]) {
+      if (!is_right(r, got, want[place])) {
         fail_msg("%s, '%s', extents %lld %lld %lld: result %d, place %lld is %.17g, not %.17g",
                  p->name, c->label, (long long)n[0], (long long)n[1], (long long)n[2], k,
                  (long long)place, got, want[place]);

@@ -39,8 +39,8 @@ local MAX_INDEX = kit.MAX_INDEX
 -- ---- the kernel under rewriting ----
 
 ---@class sectile.Mode name, index (variable), extent (over the user's extents), from (names of the
---- user's dimensions), reduced, alone (it merges with nothing); steps: how far each of the kernel's
---- offsets moves with it, or nil
+--- user's dimensions), reduced, role (those of one role merge), alone (it merges with nothing);
+--- steps: how far each of the kernel's offsets moves with it, or nil
 
 -- Names that a mode must not have: what the kernel's text calls by them is something else.
 local function taken_names(k)
@@ -68,6 +68,14 @@ local function new_name(s, name)
   end
   s.taken[name] = true
   return name
+end
+
+-- What steps do with a dimension: whether they reduce it and, where they reduce different ones,
+-- which of them do, and which have elements that differ along it.
+local function role_of(k, d)
+  return not k.nested and k.reduced[d] or k.nested and kit.concat(kit.map(k.steps, function(step)
+    return step.over[k.dims[d]] and "o" or step.domain[k.dims[d]] and "d" or "-"
+  end), " ")
 end
 
 -- The places beside its own that an operand stands for, or is read at.
@@ -111,7 +119,7 @@ local function start(k, refused)
     s.place[d] = k.index[d]
     s.modes[d] = {
       name = name, index = k.index[d], extent = k.extents[d], from = { name },
-      reduced = k.reduced[d], scanned = k.scan == d,
+      reduced = k.reduced[d], role = role_of(k, d), scanned = k.scan == d,
       alone = taps or ragged or k.scan == d or reads.named(k.body, name),
       tapped = taps or ragged or k.scan == d, ragged = ragged,
     }
@@ -215,7 +223,7 @@ local function split_by(s, n, c)
   local function part(name, index, count)
     return {
       name = name, index = index, extent = count, from = mode.from, reduced = mode.reduced,
-      alone = mode.alone, tapped = mode.tapped, split = split,
+      role = mode.role, alone = mode.alone, tapped = mode.tapped, split = split,
     }
   end
   local index1 = E.var(high, 0, (by and extent and extent // by or MAX_INDEX + 1) - 1)
@@ -331,7 +339,7 @@ end
 
 -- Is one step along `outer` as long as all steps along `inner` together, everywhere?
 local function is_behind(s, outer, inner)
-  return outer.steps and inner.steps and outer.reduced == inner.reduced
+  return outer.steps and inner.steps and outer.role == inner.role
     and not kit.any(outer.steps, function(step, n)
       return kit.const_of(canonical(s, step - inner.extent * inner.steps[n])) ~= 0
     end)
@@ -392,6 +400,7 @@ local function merge(s)
     local outer, inner = s.modes[n], s.modes[m]
     s.modes[m] = {
       extent = outer.extent * inner.extent, steps = inner.steps, reduced = inner.reduced,
+      role = inner.role,
       parts = kit.append({ table.unpack(outer.parts or { outer }) },
         table.unpack(inner.parts or { inner })),
     }
@@ -554,14 +563,24 @@ local function with_dims(s, body)
   return body and table.concat(lines) .. body
 end
 
--- The number of an element among those that are reduced to one, in the order of the user's
--- dimensions, over modes.
-local function reduced_index(s)
+-- The number of an element among those that are reduced to one or scanned, in the order of the
+-- user's dimensions, over modes; where steps reduce different ones, by those of `over`.
+local function reduced_index(s, over)
   local number = 0
   for d, extent in ipairs(s.k.extents) do
-    number = s.k.reduced[d] and number * extent + s.place[d] or number
+    local joins = reduce.joins(s.k, d) and (not over or over[s.k.dims[d]])
+    number = joins and number * extent + s.place[d] or number
   end
   return number
+end
+
+-- The modes that are made of some of the user's dimensions, by number.
+local function modes_in(s, names)
+  local list = {}
+  for d, mode in ipairs(s.modes) do
+    list[#list + 1] = names[mode.from[1]] and d or nil
+  end
+  return list
 end
 
 local function build(s)
@@ -586,6 +605,8 @@ local function build(s)
   view.steps = k.steps and kit.map(k.steps, function(step)
     step = kit.copy(step)
     step.body = with_dims(s, step.body)
+    step.reduced_index = reduced_index(s, k.nested and step.over)
+    step.over, step.domain = modes_in(s, step.over), modes_in(s, step.domain)
     return step
   end)
   view.operands = kit.map(s.operands, function(all) return operand_of(view, all) end)

@@ -1,8 +1,8 @@
 -- reduce: what kernels that reduce share. A thread keeps a `partial`, a field for each value of the
 -- outputs, to which elements are added by `combine`. The order is the same in every run, so results
--- are too. Where the result is an index (argmax, argmin) the partial also has the extreme itself.
--- The lowest index wins among equals; -1, that of no element, is the highest without a sign; NaN
--- wins nowhere.
+-- are too. A slot has as many members as it takes to combine two partials: one of a sum, a value
+-- with its index of argmax, a maximum with the sum of exponentials below it of logsumexp, a number,
+-- a mean and a sum of squares of variance.
 local reduce = {}
 
 reduce.COUNTER_BYTES = 4 << 16 -- of a workspace, in front of what blocks leave
@@ -23,7 +23,7 @@ function reduce.accumulator(field, how)
     return field.bytes == 8 and "double" or "float"
   end
   local wide = field.bytes == 8 and "long long" or "int"
-  return (how == "sum" or field.kind == "uint") and "unsigned " .. wide or wide
+  return (how == "sum" or how == "product" or field.kind == "uint") and "unsigned " .. wide or wide
 end
 
 local INFINITY = {
@@ -35,8 +35,14 @@ local LARGEST = {
 }
 
 local BITS = { ["and"] = "&", ["or"] = "|", xor = "^" }
+local SIGNS = { sum = "+", mean = "+", product = "*", ["and"] = "&", ["or"] = "|", xor = "^" }
 
---- What an empty reduction gives: 0, or the value that every other one replaces.
+-- A number as a literal of the type.
+local function literal(number, type)
+  return type == "float" and number .. ".0f" or type == "double" and number .. ".0" or number
+end
+
+--- What an empty reduction gives: 0, 1, or the value that every other one replaces.
 ---@param field sectile.Field
 ---@param how string
 ---@param type string in which it is accumulated
@@ -44,8 +50,8 @@ local BITS = { ["and"] = "&", ["or"] = "|", xor = "^" }
 function reduce.identity(field, how, type)
   if BITS[how] then
     return how == "and" and "(" .. type .. ")-1" or "0"
-  elseif how == "sum" or (how == "max" and field.kind == "uint") then
-    return field.kind ~= "float" and "0" or type == "float" and "0.0f" or "0.0"
+  elseif SIGNS[how] or (how == "max" and field.kind == "uint") then
+    return literal(how == "product" and "1" or "0", type)
   elseif field.kind == "float" then
     return (how == "max" and "-" or "") .. INFINITY[type]
   end
@@ -58,7 +64,7 @@ end
 ---@param other string
 ---@return string
 function reduce.combined(slot, one, other)
-  local sign = slot.how == "sum" and "+" or BITS[slot.how]
+  local sign = SIGNS[slot.how]
   if sign then
     return string.format("%s %s %s", one, sign, other)
   end
@@ -69,23 +75,92 @@ function reduce.combined(slot, one, other)
   return string.format("%s(%s, %s)", call, one, other)
 end
 
--- The members of an index: the extreme that was found, and where.
-local function add_index_members(slot, compared)
-  local extreme, name = slot.name .. "_value", slot.name
+-- The same function of the type: of float by `expf`.
+local function of_type(slot, name)
+  return slot.type == "double" and name or name .. "f"
+end
+
+-- Appends a member: what none is (identity), what one element is (first, nil: its value), and what
+-- two become (combined).
+local function add_member(slot, name, type, identity, first, combine)
+  table.insert(slot.members, { name = name, type = type, identity = identity, first = first,
+                               combined = combine })
+end
+
+-- The members of an index: the extreme that was found, and where. The lowest index wins among
+-- equals; -1, that of no element, is the highest without a sign; NaN wins nowhere.
+local function add_index_members(slot)
+  local extreme, name, compared = slot.name .. "_value", slot.name, slot.op.compared
   local how = slot.how == "argmax" and "max" or "min"
-  local type = reduce.accumulator(compared, how)
-  slot.compared, slot.wins = compared, name .. "_wins"
-  slot.compare = string.format("const bool %s = other.%s %s one.%s\n"
-    .. "    || (other.%s == one.%s && other.%s < one.%s);", slot.wins, extreme,
+  local type, wins = reduce.accumulator(compared, how), name .. "_wins"
+  slot.compared, slot.type = compared, slot.field.bytes == 8 and "unsigned long long"
+    or "unsigned int"
+  slot.prepare = string.format("const bool %s = other.%s %s one.%s\n"
+    .. "  || (other.%s == one.%s && other.%s < one.%s);", wins, extreme,
     how == "max" and ">" or "<", extreme, extreme, extreme, name, name)
-  for _, member in ipairs {
-    { type = type, name = extreme, identity = reduce.identity(compared, how, type) },
-    { type = slot.type, name = name, identity = string.format("(%s)-1", slot.type) },
-  } do
-    member.combined = string.format("%s ? other.%s : one.%s", slot.wins, member.name, member.name)
-    table.insert(slot.members, member)
+  local both = wins .. " ? other.%s : one.%s"
+  add_member(slot, extreme, type, reduce.identity(compared, how, type), nil,
+    string.format(both, extreme, extreme))
+  add_member(slot, name, slot.type, string.format("(%s)-1", slot.type),
+    function(index) return string.format("(%s)%s", slot.type, index()) end,
+    string.format(both, name, name))
+end
+
+-- The members of a sum of exponentials: the largest exponent, and the sum of what the others are
+-- below it, which the larger one of two scales. Equal ones are not subtracted, as they may be
+-- infinite.
+local function add_exponential_members(slot)
+  local x = { type = slot.type, sum = slot.name, max = slot.name .. "_max", one = literal("1",
+    slot.type), scale = slot.name .. "_scale", fmax = of_type(slot, "fmax"),
+    fabs = of_type(slot, "fabs"), exp = of_type(slot, "exp") }
+  slot.prepare = kit.each({ x }, "const {type} {max} = {fmax}(one.{max}, other.{max});\n"
+    .. "const {type} {scale} = one.{max} == other.{max} ? {one}\n"
+    .. "  : {exp}(-{fabs}(one.{max} - other.{max}));")
+  add_member(slot, x.max, slot.type, reduce.identity(slot.field, "max", slot.type), nil, x.max)
+  add_member(slot, x.sum, slot.type, literal("0", slot.type), function() return x.one end,
+    kit.each({ x }, "one.{max} < {max} ? one.{sum} * {scale} + other.{sum}"
+      .. " : one.{sum} + other.{sum} * {scale}"))
+  slot.result = slot.how == "logsumexp" and function(partial)
+    return string.format("(%s.%s + %s(%s.%s))", partial, x.max, of_type(slot, "log"), partial,
+      x.sum)
   end
 end
+
+-- The members of a variance: how many, their mean, and the sum of squares around it. Two become
+-- one as Chan, Golub and LeVeque say (1979); of one element that is Welford's update.
+local function add_variance_members(slot)
+  local x = { type = slot.type, squares = slot.name, count = slot.name .. "_count",
+    mean = slot.name .. "_mean", off = slot.name .. "_off", share = slot.name .. "_share",
+    part = slot.type == "double" and "other.%s / fmax(%s, 1.0)"
+      or "__fdividef(other.%s, fmaxf(%s, 1.0f))" }
+  x.part = string.format(x.part, x.count, x.count)
+  slot.prepare = kit.each({ x }, "const {type} {count} = one.{count} + other.{count};\n"
+    .. "const {type} {share} = {part};\nconst {type} {off} = other.{mean} - one.{mean};")
+  local zero = literal("0", slot.type)
+  add_member(slot, x.count, slot.type, zero, function() return literal("1", slot.type) end, x.count)
+  add_member(slot, x.mean, slot.type, zero, nil, kit.each({ x }, "one.{mean} + {off} * {share}"))
+  add_member(slot, x.squares, slot.type, zero, function() return zero end,
+    kit.each({ x }, "one.{squares} + other.{squares} + {off} * ({off} * (one.{count} * {share}))"))
+  slot.result = function(partial)
+    -- the mean stays infinite or NaN from the first value on that is
+    return kit.each({ { p = partial, c = x.count, m = x.mean, s = x.squares } },
+      "({p}.{s} / {p}.{c} + ({p}.{m} - {p}.{m}))")
+  end
+end
+
+-- What is found in one member, of the slot's name.
+local function add_plain_member(slot)
+  add_member(slot, slot.name, slot.type, reduce.identity(slot.field, slot.how, slot.type), nil,
+    reduce.combined(slot, "one." .. slot.name, "other." .. slot.name))
+  slot.result = slot.how == "mean" and function(partial, count)
+    return string.format("(%s.%s / (%s)%s)", partial, slot.name, slot.type, count)
+  end
+end
+
+local ADD_MEMBERS = {
+  argmax = add_index_members, argmin = add_index_members, variance = add_variance_members,
+  logsumexp = add_exponential_members, softmax_sum = add_exponential_members,
+}
 
 -- What a partial has of a value: `field` of it, combined in the way of `op`, a slot for the text of
 -- the kernel. Its members follow each other in the struct.
@@ -93,16 +168,9 @@ local function new_slot(op, field, name)
   local how = op.reduce or op.scan or op.accumulate
   how = how == "add" and "sum" or how
   local slot = { op = op, field = field, how = how, name = name, members = {} }
-  if op.compared then
-    slot.type = field.bytes == 8 and "unsigned long long" or "unsigned int"
-    add_index_members(slot, op.compared)
-  else
-    slot.type = reduce.accumulator(field, how)
-    slot.members[1] = {
-      type = slot.type, name = name, identity = reduce.identity(field, how, slot.type),
-      combined = reduce.combined(slot, "one." .. name, "other." .. name),
-    }
-  end
+  slot.type = reduce.accumulator(field, how)
+  local add = ADD_MEMBERS[how] or add_plain_member
+  add(slot)
   return slot
 end
 
@@ -119,6 +187,19 @@ local function struct_bytes(slots)
   return (at + align - 1) // align * align
 end
 
+-- A slot of a name that leaves all members names of their own.
+local function take_slot(taken, op, field, name)
+  local slot
+  repeat
+    slot = new_slot(op, field, name)
+    name = name .. "_"
+  until not kit.any(slot.members, function(member) return taken[member.name] end)
+  for _, member in ipairs(slot.members) do
+    taken[member.name] = true
+  end
+  return slot
+end
+
 --- What a partial holds: a slot for each field of each output.
 ---@param g sectile.Cuda
 ---@return table slots of { op, f, field, how, name, type, members }
@@ -128,11 +209,7 @@ function reduce.slots(g)
   for _, op in ipairs(g.outputs) do
     for f, field in ipairs(op.record.fields) do
       local name = field.name == "" and op.name or op.name .. "_" .. field.word
-      while taken[name] or op.compared and taken[name .. "_value"] do
-        name = name .. "_"
-      end
-      taken[name], taken[name .. "_value"] = true, op.compared and true
-      slots[#slots + 1] = new_slot(op, field, name)
+      slots[#slots + 1] = take_slot(taken, op, field, name)
       slots[#slots].f = f
     end
   end
@@ -145,16 +222,10 @@ end
 ---@return integer bytes of the struct
 function reduce.value_slots(step)
   local taken = {}
-  for _, value in ipairs(step.values) do
-    taken[value.name] = true
-  end
   local slots = kit.map(step.values, function(value)
-    local field, name = kit.copy(value), value.name
+    local field = kit.copy(value)
     field.name = ""
-    while value.compared and taken[name .. "_value"] do
-      name = name .. "_"
-    end
-    return new_slot(value, field, name)
+    return take_slot(taken, value, field, value.name)
   end)
   return slots, struct_bytes(slots)
 end
@@ -188,17 +259,17 @@ __device__ __forceinline__ partial$ combine(const partial$ &one, const partial$ 
 ---@param suffix? string of the names, for partials of several steps
 ---@return string
 function reduce.definitions(slots, suffix)
-  local members, compares = {}, {}
+  local members, prepared = {}, {}
   for _, slot in ipairs(slots) do
     kit.append(members, table.unpack(slot.members))
-    compares[#compares + 1] = slot.compare and "  " .. slot.compare .. "\n"
+    prepared[#prepared + 1] = slot.prepare and "  " .. kit.indented(slot.prepare, "  ") .. "\n"
   end
   local identities = kit.map(members, function(m) return m.identity end)
   local declared = kit.map(members, function(m) return m.type .. " " .. m.name .. ";" end)
   local results = kit.map(members, function(m) return m.combined end)
   local text = string.format(DEFINITIONS, suffix and "row" or "element of the outputs",
     reduce.any_index(slots) and ",\n// and for each index the value there" or "",
-    table.concat(declared, "\n  "), table.concat(identities, ", "), table.concat(compares),
+    table.concat(declared, "\n  "), table.concat(identities, ", "), table.concat(prepared),
     table.concat(results, ", "))
   return (string.gsub(text, "%$", suffix or ""))
 end
@@ -220,22 +291,43 @@ end
 --- or in parentheses
 ---@return string
 function reduce.members(slots, value_of, index)
-  return table.concat(kit.map(slots, function(s)
-    local value, type = kit.member(value_of(s.op), s.field), s.members[1].type
+  local list = {}
+  for _, s in ipairs(slots) do
+    local value = kit.member(value_of(s.op), s.field)
     local given = s.field.name == "" and reduce.given_type(s.op) or s.field.cuda
-    value = type == given and value or string.format("(%s)%s", type, value)
-    return s.compared and string.format("%s, (%s)%s", value, s.type, index()) or value
-  end), ", ")
+    for _, member in ipairs(s.members) do
+      list[#list + 1] = member.first and member.first(index) or member.type == given and value
+        or string.format("(%s)%s", member.type, value)
+    end
+  end
+  return table.concat(list, ", ")
+end
+
+--- The partial of one element that may be combined on either side, with these initializers: of an
+--- index NaN, which wins nowhere, gives way to what comes after it.
+---@param slots table
+---@param members string
+---@param type? string in front of the initializers, where no type is known
+---@return string
+function reduce.single(slots, members, type)
+  return string.format(reduce.any_index(slots) and "combine(identity(), {%s})"
+    or (type or "") .. "{%s}", members)
+end
+
+-- What a slot of a partial of `count` elements comes to, of the slot's type.
+local function result_of(slot, partial, count)
+  return slot.result and slot.result(partial, count) or partial .. "." .. slot.name
 end
 
 --- What the kernel calls the values of a step whose partial of a whole row is `name`.
 ---@param slots table
 ---@param name string
+---@param count string how many elements the row has
 ---@param values table<string, string> by the name of the value
-function reduce.name_values(slots, name, values)
+function reduce.name_values(slots, name, count, values)
   for _, s in ipairs(slots) do
     local cast = s.type == s.field.cuda and "" or "(" .. s.field.cuda .. ")"
-    values[s.name] = cast .. name .. "." .. s.name
+    values[s.op.name] = cast .. result_of(s, name, count)
   end
 end
 
@@ -249,7 +341,7 @@ end
 local function onto(slot, held, value)
   local wide = slot.type == slot.field.cuda and held or string.format("(%s)%s", slot.type, held)
   local both = reduce.combined(slot, wide, value)
-  return rounded(slot, slot.type ~= slot.field.cuda and slot.how == "sum" and "(" .. both .. ")"
+  return rounded(slot, slot.type ~= slot.field.cuda and SIGNS[slot.how] and "(" .. both .. ")"
     or both)
 end
 
@@ -257,14 +349,15 @@ end
 --- hold as one more value, and stay as they are where nothing was reduced.
 ---@param slots table
 ---@param name string|fun(slot: table): string the same for all, or by slot
+---@param count string how many elements were reduced
 ---@param store fun(op: sectile.Operand, f: integer, value: string): string
 ---@param held? fun(op: sectile.Operand, f: integer): string the text of what an output holds
 ---@param some? string a condition: something was reduced; nil: the caller sees to it
 ---@return string
-function reduce.stores(slots, name, store, held, some)
+function reduce.stores(slots, name, count, store, held, some)
   local fresh, updates = {}, {}
   for _, s in ipairs(slots) do
-    local value = (type(name) == "string" and name or name(s)) .. "." .. s.name
+    local value = result_of(s, type(name) == "string" and name or name(s), count)
     if s.op.is_inout then
       updates[#updates + 1] = store(s.op, s.f, onto(s, held(s.op, s.f), value))
     else

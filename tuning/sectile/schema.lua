@@ -19,7 +19,8 @@ M["s.choose"] = {
 }
 
 M["s.array"] = {
-  { "dims", "table|string", "the array's dimensions, slowest first; default: the kernel's" },
+  { "dims", "table|string", "the array's dimensions, slowest first, `{}` for one element; "
+    .. "default: the kernel's" },
   { "at", "table|string", "the index that is read or written: one expression for each of its "
     .. "dimensions, over the kernel's dimensions and index arrays; default: the dimensions" },
   { "extents", "table|string", "one expression for each of its dimensions, over extents: "
@@ -30,9 +31,11 @@ M["s.array"] = {
   { "window", "integer|table", "the body reads a window of the input as one value: how many "
     .. "elements it has along each of the last dimensions, or by name: `{ h = 3, w = 3 }`" },
   { "reduce", "string|table", "how the elements of a window are combined: `sum`, `mean`, `max`, "
-    .. "`min`; or of an output that lacks some of the kernel's dimensions: `sum`, `max` or `min` of "
-    .. "the body's values along them, or the position: `argmax`, `argmin`" },
-  { "stride", "integer|table", "the distance between neighbouring windows, as `window`; default 1" },
+    .. "`min`; or of an output that lacks some of the kernel's dimensions: `sum`, `product`, `max`, "
+    .. "`min`, `mean`, `variance` or `logsumexp` of the body's values along them, or the position "
+    .. "of the extreme: `argmax`, `argmin`" },
+  { "stride", "integer|table", "the distance between neighbouring windows, as `window`; "
+    .. "default 1" },
   { "padding", "integer|table", "how far the first window begins before the array, as `window`; "
     .. "default 0" },
   { "dilation", "integer|table", "the distance between the elements of a window, as `window`; "
@@ -52,8 +55,9 @@ M["s.array"] = {
     .. "the body's values of all points that map to an element" },
   { "deterministic", "boolean", "of an output that is accumulated: bitwise reproducible results, "
     .. "float sums included" },
-  { "scan", "string", "of an output: inclusive prefix `sum`, `max` or `min` of the body's values "
-    .. "along one dimension" },
+  { "scan", "string|table", "of an output: inclusive prefix `sum`, `product`, `max`, `min` or "
+    .. "`logsumexp` of the body's values along one dimension, or the position of the extreme: "
+    .. "`argmax`, `argmin`" },
   { "along", "string", "of a scan: the dimension; default: the kernel's last" },
   { "exclusive", "boolean", "of a scan: excludes the element itself" },
   { "inout", "boolean", "of an output: the body reads the old value of its element and updates "
@@ -89,9 +93,10 @@ M["s.kernel"] = {
 }
 
 M["a step"] = {
-  { "reduce", "table", "by name, `sum`, `max`, `min`, `argmax` or `argmin` of what the body gives "
-    .. "for the elements of a row; `{ \"sum\", \"i64\" }` names another type than `f32` (than "
-    .. "`f64`, where an input has it)" },
+  { "reduce", "table", "by name, `sum`, `product`, `max`, `min`, `argmax`, `argmin`, `mean`, "
+    .. "`variance`, `logsumexp` or `softmax_sum` of the body's values for the elements of a row; "
+    .. "`{ \"sum\", \"i64\" }` names another type than `f32` (`f64`, where an input has it)" },
+  { "over", "table|string", "the dimensions that this step reduces; default: the kernel's `over`" },
   { "row", "table", "values that the body computes once per row: their types by name, as in "
     .. "`{ r = \"f32\" }`" },
   { "body", "string", "CUDA C statements for one element, or for one row",

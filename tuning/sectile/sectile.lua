@@ -244,9 +244,10 @@ end
 
 local WORDS = {
   fill = core.fills(),
-  reduce = { "sum", "max", "min", "argmax", "argmin" },
+  reduce = { "sum", "product", "max", "min", "argmax", "argmin", "mean", "variance", "logsumexp",
+             "softmax_sum" },
   accumulate = { "add", "min", "max", "and", "or", "xor" },
-  scan = { "sum", "max", "min" },
+  scan = { "sum", "product", "max", "min", "argmax", "argmin", "logsumexp" },
   border = { "none", "clamp", "zero", "wrap", "reflect", "skip" },
 }
 local FOLDS = { "sum", "mean", "max", "min" }
@@ -279,6 +280,25 @@ local function copy_window(name, options, what, place)
   return window
 end
 
+-- What NumPy and PyTorch call reductions and scans, and other words for them.
+local ELSEWHERE = {
+  prod = "product", cumprod = "product", cumsum = "sum", count = "sum, of 1 in the body",
+  amax = "max", cummax = "max", maximum = "max", amin = "min", cummin = "min", minimum = "min",
+  average = "mean", avg = "mean", any = "max", all = "min", var = "variance",
+  std = "variance, and take sqrtf of it in a later step", moments = "mean and variance",
+  var_mean = "mean and variance", norm = "sum, of squares in the body",
+  lse = "logsumexp", logcumsumexp = "logsumexp", sumexp = "softmax_sum", softmax = "softmax_sum",
+}
+
+-- The word for how values become one.
+local function how_word(word, option, unknown, place)
+  local other = (option == "reduce" or option == "scan") and ELSEWHERE[word]
+  if other then
+    check.fail_word(place, word, "%s '%s'; write %s", unknown, word, other)
+  end
+  return check.word(word, WORDS[option], unknown, place)
+end
+
 -- { west = { 0, -1 }, ... } as a list in order of names. In one dimension a number will do.
 local function copy_taps(taps, what, place)
   check.plain(taps, what .. ": taps", place)
@@ -300,6 +320,9 @@ local function copy_taps(taps, what, place)
   return out
 end
 
+-- Reductions whose result has a fraction, whatever is reduced.
+local HAS_FRACTION = { mean = true, variance = true, logsumexp = true, softmax_sum = true }
+
 -- What values, and what is compared, may be.
 local VALUE_TYPES = { "i32", "i64", "u32", "u64", "f32", "f64" }
 
@@ -317,10 +340,10 @@ local function is_index(how)
 end
 
 -- { "argmax", "i32" }
-local function how_and_type(pair, what, place)
+local function how_and_type(pair, what, key, place)
   check.list(pair, "string", what, place)
   if #pair < 1 or #pair > 2 then
-    check.fail_key(place, "reduce", "%s is a word, or { word, type } as in { \"argmax\", \"i32\" }",
+    check.fail_key(place, key, "%s is a word, or { word, type } as in { \"argmax\", \"i32\" }",
       what)
   end
   if pair[2] then
@@ -342,7 +365,7 @@ end
 
 -- The options of an array that are words, and what goes with them.
 local function copy_words(array, options, what, place)
-  for option, words in pairs(WORDS) do
+  for option in pairs(WORDS) do
     local word = options[option]
     if option == "border" and type(word) == "number" then
       array.border_value, word = word + 0.0, nil
@@ -351,16 +374,17 @@ local function copy_words(array, options, what, place)
     elseif option == "reduce" and options.window then
       word = nil -- of the window
     end
-    if type(word) == "table" then -- only reduce may be one
-      word, array.compared = how_and_type(word, ("%s: %s"):format(what, option), place)
+    if type(word) == "table" then -- only reduce and scan may be one
+      word, array.compared = how_and_type(word, ("%s: %s"):format(what, option), option, place)
     end
     local is_file = option == "fill" and word and word:find "^file:" -- of what is asked elsewhere
     array[option] = is_file and word
-      or word and check.word(word, words, ("%s: unknown %s"):format(what, option), place)
+      or word and how_word(word, option, ("%s: unknown %s"):format(what, option), place)
   end
-  if array.compared and not is_index(array.reduce) then
-    check.fail_key(place, "reduce", "%s: only argmax and argmin name a type, that in which values "
-      .. "are compared; write reduce = \"%s\"", what, array.reduce)
+  if array.compared and not is_index(array.reduce or array.scan) then
+    local key = array.reduce and "reduce" or "scan"
+    check.fail_key(place, key, "%s: only argmax and argmin name a type, that in which values are "
+      .. "compared; write %s = \"%s\"", what, key, array[key])
   end
   for _, option in ipairs { "along", "exclusive" } do
     if options[option] ~= nil and not array.scan then
@@ -670,13 +694,17 @@ local function copy_values(reduce, inputs, what, place)
   for name, how in pairs(reduce) do
     local word, of = how, nil
     if type(how) == "table" then
-      word, of = how_and_type(how, ("%s: '%s'"):format(what, name), place)
+      word, of = how_and_type(how, ("%s: '%s'"):format(what, name), "reduce", place)
     end
     if type(name) ~= "string" or type(word) ~= "string" then
       check.fail_key(place, "reduce", "%s: every value has a name, as in reduce = { m = \"max\" }",
         what)
     end
-    word = check.word(word, WORDS.reduce, what .. ": unknown reduce", place)
+    word = how_word(word, "reduce", what .. ": unknown reduce", place)
+    if HAS_FRACTION[word] and of and not of:find "^f" then
+      check.fail_word(place, of, "%s: '%s' is a %s, which has a fraction, and %s has none; write "
+        .. "f32 or f64, or nothing", what, name, word, of)
+    end
     out[#out + 1] = is_index(word)
       and { name = name, reduce = word, type = "i64", compared = of or compared_type(inputs) }
       or { name = name, reduce = word, type = of or value_type(inputs) }
@@ -702,7 +730,11 @@ local function copy_steps(steps, inputs, place)
       check.fail_key(place, "row", "%s has reduce and row; a step reduces, or is done once a row",
         what)
     end
-    out[k] = { body = step.body, reduces = step.reduce ~= nil }
+    if step.over and not step.reduce then
+      check.fail_key(place, "over", "%s has over and does not reduce; over says along what", what)
+    end
+    out[k] = { body = step.body, reduces = step.reduce ~= nil,
+               over = step.over and texts(step.over, what .. ": over", place) }
     out[k].values = step.reduce and copy_values(step.reduce, inputs, what, place)
       or copy_row(step.row or {}, what, place)
   end
@@ -795,7 +827,8 @@ function M.kernel(options)
   local inputs = with_dims(open_arrays(options.inputs or {}, "inputs", place), dims)
   local outputs = with_dims(open_arrays(options.outputs, "outputs", place), dims)
   for _, output in ipairs(outputs) do
-    output.compared = output.compared or is_index(output.reduce) and compared_type(inputs) or nil
+    local how = output.reduce or output.scan
+    output.compared = output.compared or is_index(how) and compared_type(inputs) or nil
   end
   local all_sizes =
     sizes.copy(options.sizes, kit.append(kit.copy(inputs), table.unpack(outputs)), place)

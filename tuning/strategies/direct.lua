@@ -6,6 +6,7 @@ local FEW, FEW_ALONG = 32, 8 -- elements that become one; FEW_ALONG: that lie ne
 local FEW_RAGGED = 256 -- of a ragged row, on average
 local BLOCKS = 1024 -- that outputs are shared by, where each thread has so many elements:
 local SHARE = 8
+local RUN, MANY_RUNS = 1024, 16 -- elements of a thread that are summed apart in long rows
 local SHARE_BYTES = 16 -- of shared memory, by which blocks know the last one
 local WARP, SECTOR_BYTES = 32, 32
 
@@ -145,9 +146,9 @@ local function start_plan(k, c)
 end
 
 -- The initializers of the partial of the element whose values are known.
-local function members(p, slots)
+local function members(p, slots, step)
   return reduce.members(slots, function(op) return p.values[op.name] end,
-    function() return p.g:text(p.k.reduced_index, binding(p), true) end)
+    function() return p.g:text((step or p.k).reduced_index, binding(p), true) end)
 end
 
 -- ---- ragged rows ----
@@ -259,7 +260,8 @@ end
 local function deal_out(p, kept, many, partial_bytes)
   local tiles, shares = kit.ceil_div(kept + 0 * p.k.extents[1], p.lanes), 1
   if p.lanes < p.threads then
-    shares = reduce.shares(tiles, BLOCKS, many, p.threads // p.lanes * SHARE)
+    local step = p.is_wide and p.threads // WARP or p.threads // p.lanes * SHARE
+    shares = reduce.shares(tiles, BLOCKS, many, step)
     p.static_shared_bytes = p.threads * partial_bytes
   end
   p.shared, p.grid = kit.const_of(shares) ~= 1, tiles * shares
@@ -288,7 +290,7 @@ local function plan_reduction(k, c)
     return members(p, p.slots)
   end
   p.store_partial = function(name)
-    return reduce.stores(p.slots, name, function(...) return store_text(p, ...) end,
+    return reduce.stores(p.slots, name, p.n_reduced, function(...) return store_text(p, ...) end,
       function(...) return held_text(p, ...) end, p.n_reduced .. " > 0")
   end
   p.traffic = traffic(p, p.lanes > 1 and p.kept[#p.kept] or p.reduced[#p.reduced] or #k.dims)
@@ -397,10 +399,10 @@ local function plan_scan(k, c)
   p.lanes = lanes_of(k, c.threads)
   local kept = reduce.count(k, p.kept)
   p.n_kept, p.n_reduced = g:text(kept), g:text(k.extents[k.scan])
-  p.partial = function() return members(p, slots) end
+  p.partial = function() return reduce.single(slots, members(p, slots)) end
   p.store_results = function(before, up_to)
     return reduce.stores(slots, function(slot) return slot.op.exclusive and before or up_to end,
-      function(...) return store_text(p, ...) end)
+      nil, function(...) return store_text(p, ...) end)
   end
   p.static_shared_bytes = c.threads * bytes
   p.traffic = traffic(p, p.lanes > 1 and p.kept[#p.kept] or k.scan)
@@ -413,16 +415,91 @@ end
 -- ---- steps ----
 
 -- The partial of a step's values, and what the kernel calls them from there on.
-local function plan_step(p, step)
+local function plan_values(p, step)
   local slots, bytes = reduce.value_slots(step)
   local mine = p.g:name("found" .. step.suffix)
   step.definitions = reduce.definitions(slots, step.suffix)
-  step.mine, step.bytes = mine, bytes
+  step.mine, step.bytes, step.run = mine, bytes, mine
   step.partial = function()
-    local text = members(p, slots)
-    reduce.name_values(slots, mine, p.values)
+    local text = members(p, slots, step)
+    reduce.name_values(slots, mine, step.count, p.values)
     return text
   end
+end
+
+-- Which of two lists of modes are in both.
+local function common(one, other)
+  return kit.map(one, function(d) return kit.has(other, d) and d or nil end)
+end
+
+-- The elements of a step: those of a row, or, where steps reduce different modes, of those that it
+-- has. Values that differ along a row are computed where a step needs them: step.is_inner.
+local function plan_elements(p, step, walk)
+  local k = p.k
+  step.count, step.bound, step.element = "n_elements", "n_elements", walk.element
+  step.first, step.stride = "group", "kThreads / kLanes"
+  if k.nested then
+    local along = common(step.domain, p.reduced)
+    step.differs_along = kit.map(along, function(d)
+      return not kit.has(step.over, d) and d or nil
+    end)
+    step.is_inner = #step.values > 0 and #step.differs_along > 0
+    step.is_idle = step.is_inner and #step.outputs == 0
+    local dims = step.reduces and common(along, step.over) or along
+    step.count = "(" .. p.g:text(reduce.count(k, dims)) .. ")"
+    step.bound = string.format("(row_index < %s ? %s : 0)", p.n_kept, step.count)
+    step.element = function(place) return p.unravel(dims, place) end
+  end
+end
+
+-- Statements that compute the values that differ along a row and that `step` names, but for those
+-- in `known`: by loops of their own, for the element whose indices are declared.
+local function inner_values(p, step, known)
+  local g, lines, here = p.g, {}, kit.copy(known or {})
+  local by_lanes = p.is_wide and not known -- of a warp, which has the element
+  for _, of in ipairs(g.steps) do
+    local named = of ~= step and of.is_inner
+      and kit.any(of.values, function(value) return step.in_body[value.name] end)
+    if named and not here[of] then
+      local within = {}
+      for other in pairs(here) do -- those of the same indices
+        within[other] = #common(other.differs_along, of.over) == 0 or nil
+      end
+      for _, value in ipairs(of.values) do
+        local name = p.locals[value.name]
+        p.values[value.name] = name
+        lines[#lines + 1] = not of.reduces and value.cuda .. " " .. name .. ";" or nil
+      end
+      local at = "at" .. of.suffix
+      local body = kit.concat { of.reduces and of.element(at) or "", inner_values(p, of, within),
+        p.declare_values(of), p.call(of) }
+      if of.reduces then
+        body = kit.concat { body, string.format("%s = combine(%s, {%s});", of.mine, of.mine,
+          of.partial()) }
+        lines[#lines + 1] = string.format("partial%s %s = identity%s();\n"
+          .. "for (long long %s = %s; %s < %s; %s) {\n  %s\n}", of.suffix, of.mine, of.suffix, at,
+          by_lanes and "threadIdx.x % 32" or "0", at, of.count,
+          by_lanes and at .. " += 32" or at .. "++", kit.indented(body, "  "))
+        lines[#lines + 1] = by_lanes
+          and string.format("%s = combine_row<32>(%s);", of.mine, of.mine) or nil
+      else
+        lines[#lines + 1] = "{\n  " .. kit.indented(body, "  ") .. "\n}"
+      end
+      here[of] = true
+    end
+  end
+  return kit.concat(lines)
+end
+
+-- Does a thread have so many elements of a row that a sum of one after the other loses digits?
+local function has_long_rows(p)
+  return kit.any(p.k.sizes, function(extents)
+    local many = 1
+    for _, d in ipairs(p.reduced) do
+      many = many * extents[d]
+    end
+    return many > MANY_RUNS * RUN * (p.threads // p.lanes)
+  end)
 end
 
 -- Declares what outputs that are updated once a row held before: all threads of the row load it at
@@ -452,6 +529,42 @@ local function declare_held_once(p, is_row)
   return kit.concat { kit.concat(declared), string.format("if (%s) {\n  %s\n}", is_row, text) }
 end
 
+-- The only step that reduces what all elements of a row have to themselves, if what follows it is
+-- done once a row: blocks may then share the row, and the last of them goes on.
+local function last_reduction(p)
+  local found
+  for _, step in ipairs(p.emitted) do
+    if found and (step.reduces or not step.per_row) then
+      return nil
+    end
+    found = found or step.reduces and step
+  end
+  return found
+end
+
+-- Where steps reduce different modes: a thread has an element, or a warp, whose lanes run along the
+-- fastest mode for the values that the element needs.
+local function plan_nested(p, kept)
+  local shared = last_reduction(p)
+  p.is_wide = p.lanes == 1 and p.threads > WARP and kit.any(p.g.steps, function(step)
+    return step.is_inner and kit.has(step.over, #p.k.dims)
+  end)
+  p.is_first = p.is_wide and "threadIdx.x == 0" or p.is_first
+  p.group_constant = p.is_wide and "kThreads / 32" or "kThreads / kLanes"
+  if shared then
+    local bytes = p.static_shared_bytes
+    deal_out(p, kept, reduce.count(p.k, shared.over), shared.bytes)
+    p.static_shared_bytes, shared.is_shared = bytes + SHARE_BYTES, p.shared
+  end
+  for _, step in ipairs(p.emitted) do
+    step.first = p.shared and p.first_place or "group"
+    step.stride = p.shared and p.step or "kGroups"
+  end
+  p.doc = string.format("A block has %s; %s, and what it needs is computed anew in every step.",
+    p.lanes > 1 and p.lanes .. " neighbouring rows" or "a row, or several share it",
+    p.is_wide and "a warp has an element" or "a thread has an element")
+end
+
 -- A block a row, or LANES of them side by side; each step is a loop over the row.
 local function plan_steps(k, c)
   local p = start_plan(k, c)
@@ -461,14 +574,24 @@ local function plan_steps(k, c)
   local kept = reduce.count(k, p.kept)
   p.n_kept = g:text(kept)
   plan_range(p)
-  p.static_shared_bytes = 0
+  p.static_shared_bytes, p.locals, p.shared, p.is_wide = 0, {}, false, false
+  p.run = not k.nested and has_long_rows(p) and RUN
   for _, step in ipairs(g.steps) do
+    plan_elements(p, step, p)
+    for _, value in ipairs(step.is_inner and step.values or {}) do
+      p.locals[value.name] = value_name(p, value.name)
+    end
+    step.inner = function() return k.nested and inner_values(p, step) or "" end
     if step.reduces then
-      plan_step(p, step)
-      p.static_shared_bytes = p.static_shared_bytes + c.threads * step.bytes
+      plan_values(p, step)
+      step.run = p.run and g:name("run" .. step.suffix) or step.mine
+      step.n_run = p.run and g:name("n_run" .. step.suffix)
+      p.static_shared_bytes = p.static_shared_bytes + (step.is_idle and 0 or c.threads * step.bytes)
       p.definitions = kit.concat { p.definitions, step.definitions }
     end
   end
+  p.is_first = "group == 0"
+  p.emitted = kit.map(g.steps, function(step) return not step.is_idle and step or nil end)
   p.held_before = declare_held_once(p, "row_index < " .. p.n_kept)
   p.declare_row = function(step)
     return kit.concat(kit.map(step.values, function(value)
@@ -479,6 +602,9 @@ local function plan_steps(k, c)
   p.grid = kit.ceil_div(kept + 0 * k.extents[1], p.lanes)
   p.doc = string.gsub(share_text(p, c.threads, "a row", "rows"), "%.$", "")
     .. "; every step reads its elements again."
+  if k.nested then
+    plan_nested(p, kept)
+  end
   return g:plan(p)
 end
 
@@ -526,6 +652,7 @@ return {
   taps = true,
   reduces = true,
   steps = true,
+  nested = true,
   accumulates = true,
   scans = true,
   ragged = true,

@@ -113,9 +113,13 @@ local function plan(k, c)
   p.kept = reduce.dims(k)
   p.unravel = function(dims, text) return reduce.unravel(g, p.names, dims, text) end
   p.store = function(name)
-    return reduce.stores(p.slots, name, function(...) return store_text(p, ...) end,
-      function(...) return held_text(p, ...) end,
-      p.merges and p.first_of(p.row) .. " < " .. p.end_of(p.row) or "first < end")
+    local first, stop = "first", "end"
+    if p.merges then
+      first, stop = p.first_of(p.row), p.end_of(p.row)
+    end
+    return reduce.stores(p.slots, name, string.format("(%s - %s)", stop, first),
+      function(...) return store_text(p, ...) end, function(...) return held_text(p, ...) end,
+      first .. " < " .. stop)
   end
   local offsets = g.ops[ragged.offsets]
   p.offsets = offsets.pointer

@@ -271,6 +271,7 @@ local function store_vectors(p, is_inout)
     return ""
   end
   local each = reduce.stores(slots, p.outputs > 1 and "mine[output * kVec + e]" or "mine[e]",
+    "n_reduced",
     function(op, f, value)
       local to = element(op, f)
       return to and string.format("%s = %s;", to, value)
@@ -293,7 +294,7 @@ end
 -- The template's texts that store: the partial `name`, and what a thread has to itself.
 local function set_stores(p)
   p.store = function(name)
-    return reduce.stores(p.slots, name, function(...) return store_text(p, ...) end,
+    return reduce.stores(p.slots, name, "n_reduced", function(...) return store_text(p, ...) end,
       function(...) return held_text(p, ...) end, SOME)
   end
   p.store_own = function() return store_own(p) end

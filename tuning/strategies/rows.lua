@@ -241,7 +241,7 @@ local function plan_step(p, step)
   end
   step.compute = function()
     local text = compute(p, step)
-    reduce.name_values(step.slots or {}, (step.mine or "") .. p.of, p.values)
+    reduce.name_values(step.slots or {}, (step.mine or "") .. p.of, "n_elements", p.values)
     return step.per_row and p.columns and p.vec > 1 and row_streams.for_elements { text } or text
   end
 end

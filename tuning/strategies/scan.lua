@@ -109,7 +109,7 @@ local function compute(p)
     lines[#lines + 1] = part.x and string.format("%s = %s;", part.member, part.x.value)
   end
   for _, op in ipairs(g.outputs) do
-    lines[#lines + 1] = g:type(op) .. " " .. p.values[op.name] .. ";"
+    lines[#lines + 1] = reduce.given_type(op) .. " " .. p.values[op.name] .. ";"
   end
   local values = setmetatable({}, { __index = p.values, __newindex = p.values })
   for d, dim in ipairs(p.k.dims) do
@@ -122,7 +122,7 @@ end
 -- Statements that take the results of an element from the partials before it and up to it.
 local function results_of(p, before, up_to)
   return reduce.stores(p.slots, function(slot) return slot.op.exclusive and before or up_to end,
-    function(op, f, value)
+    nil, function(op, f, value)
       for _, x in ipairs(p.results) do
         if x.op == op and (x.f or f) == f then
           local to = x.f and x.value or kit.member(x.value, op.record.fields[f])
@@ -265,8 +265,10 @@ local function plan(k, c)
   p.load = function() return each(p.streams, load_text) end
   p.store = function() return each(p.results, store_text) end
   p.compute = function() return compute(p) end
-  p.members = function()
-    return reduce.members(p.slots, function(op) return p.values[op.name] end)
+  p.members = function(type)
+    return reduce.single(p.slots, reduce.members(p.slots,
+      function(op) return p.values[op.name] end,
+      function() return g:text(k.reduced_index, binding(p, p.vec > 1), true) end), type)
   end
   p.results_of = function(before, up_to) return results_of(p, before, up_to) end
   p.traffic = traffic(p)
