@@ -109,10 +109,7 @@ $(unroll)
     }
 //%   end
   }
-//%   if in_shared then
-  async_commit();
-  async_wait<0>(); // a thread reads what it has copied itself
-//%   end
+  $(copied)
 //% end
 //% if cluster then
   cluster_wait(); // all its blocks run

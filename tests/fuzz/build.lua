@@ -687,7 +687,8 @@ end
 
 M.FAMILIES = { { "records", 34 }, { "permute", 14 }, { "stencil", 12 }, { "through", 12 },
   { "reduce", 14 }, { "places", 14 }, { "steps", 14 }, { "ragged", 12 }, { "accumulate", 12 },
-  { "scan", 12 }, { "numbers", 10 }, { "nested", 10 }, { "windows", 0 } } -- windows: half of the stencils
+  { "scan", 12 }, { "numbers", 10 }, { "nested", 10 },
+  { "windows", 0 } } -- windows: half of the stencils
 
 -- How often a family has a dimension of few elements, in percent.
 local THIN = { permute = 50, places = 25, records = 25 }

@@ -24,6 +24,51 @@ function row_streams.for_elements(lines)
     .. string.gsub(kit.concat(lines), "\n", "\n  ") .. "\n}"
 end
 
+-- ---- vectors ----
+
+--- How `width` neighbours of field f, or of whole records, move in words that are wider than an
+--- element's; nil if they do not.
+---@param g sectile.Cuda
+---@param op sectile.Operand
+---@param f? integer
+---@param width integer
+---@return table?
+function row_streams.wide_vector(g, op, f, width)
+  local vector = g:vector(op, f, #g.k.dims, width)
+  return vector and not vector.reversed
+    and vector.word > (f and op.record.fields[f].bytes or op.record.align) and vector or nil
+end
+
+--- How neighbours move in wider words from the last aligned element before a row on, wherever rows
+--- start: for arrays whose rows begin at numbers that differ by multiples of a vector.
+---@param p table the plan
+---@param op sectile.Operand
+---@return table?
+function row_streams.odd_vector(p, op)
+  local k, bytes = p.k, op.record.bytes
+  local step = strides.step(k, op, 1, #k.dims)
+  if not op.record.bare or op.is_index or op.through_index or op.style == "bytes" or not step
+    or kit.const_of(step) ~= bytes or E.divisor(op.offset[1]) % bytes ~= 0 then
+    return nil
+  end
+  local number = op.offset[1] // bytes
+  p.start = p.start or number
+  return E.divisor(number - p.start) % p.vec == 0
+    and { word = math.min(p.vec * bytes, 16), extents = {} } or nil
+end
+
+--- How many steps read the operand.
+---@param g sectile.Cuda
+---@param op sectile.Operand
+---@return integer
+function row_streams.readers(g, op)
+  local count = 0
+  for _, step in ipairs(g.steps) do
+    count = count + (#step.reads[op.number] > 0 and 1 or 0)
+  end
+  return count
+end
+
 -- ---- loads ----
 
 -- The statement that loads a stream at the indices' variables.

@@ -31,9 +31,9 @@ M["s.array"] = {
   { "window", "integer|table", "the body reads a window of the input as one value: how many "
     .. "elements it has along each of the last dimensions, or by name: `{ h = 3, w = 3 }`" },
   { "reduce", "string|table", "how the elements of a window are combined: `sum`, `mean`, `max`, "
-    .. "`min`; or of an output that lacks some of the kernel's dimensions: `sum`, `product`, `max`, "
-    .. "`min`, `mean`, `variance` or `logsumexp` of the body's values along them, or the position "
-    .. "of the extreme: `argmax`, `argmin`" },
+    .. "`min`; or of an output that lacks some of the kernel's dimensions: `sum`, `product`, "
+    .. "`max`, `min`, `mean`, `variance` or `logsumexp` of the body's values along them, or the "
+    .. "position of the extreme: `argmax`, `argmin`" },
   { "stride", "integer|table", "the distance between neighbouring windows, as `window`; "
     .. "default 1" },
   { "padding", "integer|table", "how far the first window begins before the array, as `window`; "

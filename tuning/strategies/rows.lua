@@ -67,38 +67,6 @@ local function changes_any(g, op, dims)
   return kit.any(dims, function(d) return g:changes(op, d) end)
 end
 
--- How `width` neighbours of field f, or of whole records, move in words that are wider than an
--- element's; nil if they do not.
-local function wide_vector(g, op, f, width)
-  local vector = g:vector(op, f, #g.k.dims, width)
-  return vector and not vector.reversed
-    and vector.word > (f and op.record.fields[f].bytes or op.record.align) and vector or nil
-end
-
--- How neighbours move in wider words from the last aligned element before a row on, wherever rows
--- start: for arrays whose rows begin at numbers that differ by multiples of a vector.
-local function odd_vector(p, op)
-  local k, bytes = p.k, op.record.bytes
-  local step = strides.step(k, op, 1, #k.dims)
-  if not op.record.bare or op.is_index or op.through_index or op.style == "bytes" or not step
-    or kit.const_of(step) ~= bytes or E.divisor(op.offset[1]) % bytes ~= 0 then
-    return nil
-  end
-  local number = op.offset[1] // bytes
-  p.start = p.start or number
-  return E.divisor(number - p.start) % p.vec == 0
-    and { word = math.min(p.vec * bytes, 16), extents = {} } or nil
-end
-
--- How many steps read the operand.
-local function readers(g, op)
-  local count = 0
-  for _, step in ipairs(g.steps) do
-    count = count + (#step.reads[op.number] > 0 and 1 or 0)
-  end
-  return count
-end
-
 -- One field of an operand, or its whole value: names, types and texts of the template.
 local function stream(p, op, f)
   local g = p.g
@@ -108,14 +76,14 @@ local function stream(p, op, f)
   x.name = g:name(field == "" and op.name .. "_v" or op.name .. "_" .. field .. "_v")
   x.steady = not changes_any(g, op, p.reduced)
   x.many = p.vec > 1 and g:changes(op, #p.k.dims)
-  local vector = x.many and not x.read and (p.odd and odd_vector(p, op) or not p.odd
-    and wide_vector(g, op, f, p.vec))
+  local vector = x.many and not x.read and (p.odd and row_streams.odd_vector(p, op) or not p.odd
+    and row_streams.wide_vector(g, op, f, p.vec))
   if vector then
     g:adopt(op, vector, p.vec)
     x.word, p.any = vector.word, true
   end
   x.type = x.many and string.format("vec<%s, kVec>", x.element) or x.element
-  x.held = not x.steady and not op.is_output and p.hold ~= "none" and readers(g, op) > 1
+  x.held = not x.steady and not op.is_output and p.hold ~= "none" and row_streams.readers(g, op) > 1
   x.apart = x.held or p.again and not op.is_output and not x.steady
   x.shape = x.apart and "[kItems]" or ""
   x.at = x.name .. (x.held and p.hold == "shared" and "[item * kThreads]"
@@ -588,6 +556,8 @@ end
 
 -- The template's statements.
 local function set_texts(p)
+  p.copied = p.in_shared and "async_commit();\n"
+    .. "async_wait<0>(); // a thread reads what it has copied itself" or ""
   p.load = function(list) return row_streams.loads(p, list) end
   p.load_inside = function(list) return row_streams.loads_inside(p, list) end
   p.load_there = function(list) return row_streams.loads_there(p, list) end
@@ -676,7 +646,7 @@ local function widest_fit(k, last, widest)
   local fit = kit.word_bytes(math.max(last, 1), kit.word_bytes(16 // math.min(widest, 16)))
   while fit > 1 and not kit.any(g.ops, function(op)
     return kit.any(op.used, function(f)
-      return wide_vector(g, op, nil, fit) or wide_vector(g, op, f, fit)
+      return row_streams.wide_vector(g, op, nil, fit) or row_streams.wide_vector(g, op, f, fit)
     end)
   end) do
     fit = fit // 2
@@ -689,7 +659,7 @@ end
 local function odd_fit(k, g)
   local bytes, p = 16, { k = k, vec = 16 }
   for _, op in ipairs(g.ops) do
-    bytes = g:changes(op, #k.dims) and odd_vector(p, op)
+    bytes = g:changes(op, #k.dims) and row_streams.odd_vector(p, op)
       and math.max(bytes < 16 and bytes or 1, op.record.bytes) or bytes
   end
   return 16 // bytes
@@ -715,7 +685,7 @@ local function facts(k)
   for _, op in ipairs(g.ops) do
     if changes_any(g, op, reduced) then
       widest = math.max(widest, op.record.bytes)
-      for _, field in ipairs(not op.is_output and readers(g, op) > 1 and op.record.fields or {}) do
+      for _, field in ipairs(not op.is_output and row_streams.readers(g, op) > 1 and op.record.fields or {}) do
         held, values = held + field.bytes, values + (op.is_index and 8 or math.max(field.bytes, 4))
       end
     end
