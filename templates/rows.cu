@@ -214,8 +214,7 @@ $(unroll)
 //%   end
   $(step.done)
 //% end
-//% if numbers then
-//%   inset(-2)
+//% if numbers then inset(-2)
   });
 //% end
 }

@@ -685,7 +685,8 @@ local function facts(k)
   for _, op in ipairs(g.ops) do
     if changes_any(g, op, reduced) then
       widest = math.max(widest, op.record.bytes)
-      for _, field in ipairs(not op.is_output and row_streams.readers(g, op) > 1 and op.record.fields or {}) do
+      local is_held = not op.is_output and row_streams.readers(g, op) > 1
+      for _, field in ipairs(is_held and op.record.fields or {}) do
         held, values = held + field.bytes, values + (op.is_index and 8 or math.max(field.bytes, 4))
       end
     end
