@@ -13,7 +13,7 @@ $(g:head(bounds, cluster)) {
 //% if vec > 1 then
   constexpr int kVec = $(vec); // $(vec_doc)
 //% end
-  constexpr int $(items_name) = $(items); // $(items_doc) that a thread has at once
+  constexpr int kItems = $(items); // $(items_doc) that a thread has at once
   $(next_constant)
 //% if cluster then
   constexpr int kBlocks = $(cluster); // of a cluster, which have a $(line) together
@@ -78,11 +78,9 @@ $(g:head(bounds, cluster)) {
 //% end
   $(lane_count)
 //% if numbers then
-  // as many as a thread needs, known when the kernel is compiled
-  const int n_items = $(n_items);
-  with_number<$(numbers)>(n_items, [&](auto number) {
+  // n_held: the vectors of the row that a thread has at most; a number where this is called
+  const auto take_row = [&](int n_held) __attribute__((always_inline)) {
 //%   inset(2)
-  constexpr int kItems = number.value;
 //% end
 //% if #held > 0 then
   $(kit.comment(held_doc))
@@ -96,7 +94,7 @@ $(g:head(bounds, cluster)) {
 //%   end
   if (n_elements > 0) {
 $(unroll)
-    for (int item = 0; item < kItems; item++) {
+    for (int item = 0; item < $(n_held); item++) {
       $(held_skip)
       const $(place_type) $(place) = $(held_text);
       $(indices)
@@ -215,6 +213,8 @@ $(unroll)
   $(step.done)
 //% end
 //% if numbers then inset(-2)
-  });
+  };
+  const int n_items = $(n_items);
+  $(calls)
 //% end
 }

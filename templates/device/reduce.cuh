@@ -60,22 +60,6 @@ __device__ __forceinline__ int log2_lanes(int wanted, int most, long long rows, 
   return min(lanes, 31 - __clz(kMost));
 }
 
-// A number that is known when the kernel is compiled.
-template <int k> struct number_of {
-  static constexpr int value = k;
-};
-
-// Calls `with` with the first of the numbers that is not below `n`, or with the last one.
-template <int kFirst, int... kMore, class F>
-__device__ __forceinline__ void with_number(int n, const F &with) {
-  if constexpr (sizeof...(kMore) == 0)
-    with(number_of<kFirst>());
-  else if (n <= kFirst)
-    with(number_of<kFirst>());
-  else
-    with_number<kMore...>(n, with);
-}
-
 // The same as combine_row, for as many threads as `lanes` says, a power of two and the same in the
 // whole block.
 template <int kThreads, class T>

@@ -407,7 +407,7 @@ static void test_a_page(void **state) {
   static const char *const wanted[] = {"<title>k.cu</title>",
                                        "<h2>records</h2>",
                                        "issue 1",
-                                       "loads of a of 8 bytes a lane",
+                                       "loads of a of 8 bytes per lane",
                                        "<svg",
                                        "with the sectors of a request next to its lines",
                                        "<b> 24.0</b><u>/8.0  </u>",

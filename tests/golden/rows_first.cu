@@ -1,4 +1,4 @@
-// templates/device/reduce.cuh: shuffle_xor, log2_above, log2_lanes, number_of, with_number, combine_lanes
+// templates/device/reduce.cuh: shuffle_xor, log2_above, log2_lanes, combine_lanes
 // templates/device/vectors.cuh: vec_align, vec, load_some, store_between
 // templates/device/words.cuh: word_of, word_bytes, load_streaming, store_streaming
 
@@ -59,7 +59,7 @@ rows(const float *__restrict__ x, float *__restrict__ y, long long n_row, long l
   constexpr int kThreads = 128;
   constexpr int kLanes = 128; // threads that have a row
   constexpr int kVec = 4; // elements of a vector
-  constexpr int kMost = 4; // vectors of a row that a thread has at once
+  constexpr int kItems = 4; // vectors of a row that a thread has at once
   constexpr int kNext = 2; // vectors at once of what follows them
   // lanes that have a row: a power of two, so many that each has work
   const int log_lanes = log2_lanes<1, 128>((int)(((n_col + 2) >> 4) + 1),
@@ -74,15 +74,13 @@ rows(const float *__restrict__ x, float *__restrict__ y, long long n_row, long l
   // vectors begin at an aligned element, so the first one may hold the end of another row
   const int shift = n_elements > 0 ? (int)((n_col * row) & 3) : 0;
   const int n_span = n_elements + shift;
-  // as many as a thread needs, known when the kernel is compiled
-  const int n_items = ((int)(((n_col + 2) >> 2) + 1) + lanes - 1) >> log_lanes;
-  with_number<1, 2, 4>(n_items, [&](auto number) {
-    constexpr int kItems = number.value;
+  // n_held: the vectors of the row that a thread has at most; a number where this is called
+  const auto take_row = [&](int n_held) __attribute__((always_inline)) {
     // the row, all loads before the first use
     vec<float, kVec> x_v[kItems] = {};
     if (n_elements > 0) {
 #pragma unroll
-      for (int item = 0; item < kItems; item++) {
+      for (int item = 0; item < n_held; item++) {
         const int col = (item * lanes + lane) * kVec - shift;
         if (col + kVec <= n_elements)
           x_v[item] = load_streaming<vec<float, kVec>, 16>(&x[n_col * row + col]);
@@ -94,7 +92,7 @@ rows(const float *__restrict__ x, float *__restrict__ y, long long n_row, long l
     partial_1 found_1 = identity_1();
     {
 #pragma unroll
-      for (int item = 0; item < kItems; item++) {
+      for (int item = 0; item < n_held; item++) {
         const int col = (item * lanes + lane) * kVec - shift;
         // computed without a branch, so that later steps find what they have in common
 #pragma unroll
@@ -108,7 +106,7 @@ rows(const float *__restrict__ x, float *__restrict__ y, long long n_row, long l
         }
       }
     }
-    for (int first = kItems < kMost ? n_span : lanes * kVec * kItems; first < n_span;
+    for (int first = n_held < kItems ? n_span : lanes * kVec * kItems; first < n_span;
          first += lanes * kVec * kNext) {
       vec<float, kVec> x_v[kNext] = {};
 #pragma unroll
@@ -141,7 +139,7 @@ rows(const float *__restrict__ x, float *__restrict__ y, long long n_row, long l
     partial_2 found_2 = identity_2();
     {
 #pragma unroll
-      for (int item = 0; item < kItems; item++) {
+      for (int item = 0; item < n_held; item++) {
         const int col = (item * lanes + lane) * kVec - shift;
         // computed without a branch, so that later steps find what they have in common
 #pragma unroll
@@ -155,7 +153,7 @@ rows(const float *__restrict__ x, float *__restrict__ y, long long n_row, long l
         }
       }
     }
-    for (int first = kItems < kMost ? n_span : lanes * kVec * kItems; first < n_span;
+    for (int first = n_held < kItems ? n_span : lanes * kVec * kItems; first < n_span;
          first += lanes * kVec * kNext) {
       vec<float, kVec> x_v[kNext] = {};
 #pragma unroll
@@ -192,7 +190,7 @@ rows(const float *__restrict__ x, float *__restrict__ y, long long n_row, long l
 
     {
 #pragma unroll
-      for (int item = 0; item < kItems; item++) {
+      for (int item = 0; item < n_held; item++) {
         const int col = (item * lanes + lane) * kVec - shift;
         if (col < n_elements) {
           vec<float, kVec> y_v;
@@ -207,7 +205,7 @@ rows(const float *__restrict__ x, float *__restrict__ y, long long n_row, long l
         }
       }
     }
-    for (int first = kItems < kMost ? n_span : lanes * kVec * kItems; first < n_span;
+    for (int first = n_held < kItems ? n_span : lanes * kVec * kItems; first < n_span;
          first += lanes * kVec * kNext) {
       vec<float, kVec> x_v[kNext] = {};
 #pragma unroll
@@ -235,5 +233,9 @@ rows(const float *__restrict__ x, float *__restrict__ y, long long n_row, long l
         }
       }
     }
-  });
+  };
+  const int n_items = ((int)(((n_col + 2) >> 2) + 1) + lanes - 1) >> log_lanes;
+  if (n_items <= 1) take_row(1);
+  else if (n_items <= 2) take_row(2);
+  else take_row(4);
 }

@@ -275,7 +275,7 @@ static void conversions_count(void **state) {
     assert_true(size->rows[0].winner);
     assert_non_null(strstr(size->rows[0].label, cases[k].layout));
     assert_int_equal(size->converted != NULL, k > 0);
-    assert_int_equal(strstr(size->why, "is faster, conversions counted.") != NULL, k == 1);
+    assert_int_equal(strstr(size->why, "is faster, conversions included.") != NULL, k == 1);
     tf_free(&r);
   }
 }

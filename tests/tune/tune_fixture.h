@@ -169,7 +169,7 @@ static void tf_progress(void *ctx, const char *phase, int64_t done, int64_t tota
     assert_true(*of == 0 || *of == total); /* a bar that is full again and again says nothing */
     *of = total;
   }
-  r->n_compile += strcmp(phase, "compile") == 0;
+  r->n_compile += strcmp(phase, "compile") == 0 && done > 0;
   r->n_count += strcmp(phase, "count") == 0;
   r->n_check += strcmp(phase, "check") == 0;
   r->n_verify += strcmp(phase, "verify") == 0;

@@ -281,7 +281,8 @@ function kit.number(field, value)
   text = value < math.huge and value > -math.huge and text .. (double and "" or "f")
     or double and "__longlong_as_double(0x7ff0000000000000ll)" or "__int_as_float(0x7f800000)"
   text = (value < 0 and "-" or "") .. text
-  return field.cuda == "float" or double and text or string.format("%s(%s)", field.cuda, text)
+  return (field.cuda == "float" or double) and text
+    or string.format("%s(%s)", field.cuda, text)
 end
 
 return kit

@@ -363,7 +363,7 @@ end
 -- of a row that is longer, the rest, in arrays of the same names.
 local function parts(p, step, place)
   local inside = p.place .. " < n_elements"
-  local all = { items = "kItems", place = place, apart = step.apart,
+  local all = { items = p.n_held, place = place, apart = step.apart,
     loop = p.passes and pass_loop(p, step) or p.step_loop,
     skip = p.chunk_skip, inside = p.counts and "item < n_mine" or inside }
   all.apart_place = row_streams.place_of(p, step.apart, place)
@@ -378,7 +378,7 @@ local function parts(p, step, place)
   rest.apart_place = rest.place
   local stride = p.vec > 1 and p.lanes_text .. " * kVec" or p.lanes_text
   rest.loop = string.format("for (int first = %s%s * kItems; first < %s; first += %s * kNext) ",
-    p.numbers and string.format("kItems < kMost ? %s : ", p.n_span) or "", stride, p.n_span, stride)
+    p.numbers and string.format("n_held < kItems ? %s : ", p.n_span) or "", stride, p.n_span, stride)
   rest.declared = kit.each(held, "{type} {name}[kNext] = {};")
   return { all, rest }
 end
@@ -500,14 +500,14 @@ local function numbers(most)
   if most >= 8 then
     kit.append(list, 5 * most // 8, 3 * most // 4)
   end
-  return table.concat(kit.append(list, most), ", ")
+  return kit.append(list, most)
 end
 
 -- How many elements a row may have. Of rows of which the first are held: how many threads have one,
 -- how many vectors each, and what they have at once of the rest.
 local function name_length(p, rows, many)
   local bytes, most = 0, p.lanes * p.items * p.along - (p.odd and p.vec - 1 or 0)
-  p.next_constant, p.numbers, p.items_name = "", false, "kItems"
+  p.next_constant, p.numbers, p.n_held = "", false, "kItems"
   if not p.again then
     p.g:require(many:le(p.first and MOST_ELEMENTS or most))
   end
@@ -529,7 +529,11 @@ local function name_length(p, rows, many)
   -- more would keep so much in registers that too few threads ran
   p.numbers = p.items * p.vec * bytes <= TEXTS_BYTES and numbers(p.items)
   p.counts = not p.numbers -- the vectors that a lane has, in place of a text for each number
-  p.items_name = p.numbers and "kMost" or "kItems"
+  p.n_held = p.numbers and "n_held" or "kItems"
+  p.calls = kit.concat(kit.map(p.numbers or {}, function(n, k)
+    return (k > 1 and "else " or "") .. (k < #p.numbers and string.format("if (n_items <= %d) ", n)
+      or "") .. string.format("take_row(%d);", n)
+  end))
   p.n_items = string.format(p.chosen and "((int)%s + lanes - 1) >> log_lanes"
     or "((int)%s + kLanes - 1) / kLanes", p.g:text(vectors, nil, true))
 end

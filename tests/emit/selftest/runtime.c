@@ -53,7 +53,7 @@ cudaError_t cudaLaunchKernel(const void *f, dim3 grid, dim3 block, void **args, 
   const uintptr_t at = (uintptr_t)a % 16, to = (uintptr_t)b % 16;
   b[0].n += (fault("aligned") && at == 0 && to == 0) || (fault("alike") && at == to && at != 0) ||
             (fault("unlike") && at != to) || (fault("before") && to == 12 && rows * cols > 1000);
-  b[0].n += fault("threshold") && strstr((const char *)f, "_k2_") != NULL && rows == 129;
+  b[0].n += fault("threshold") && strstr((const char *)f, "_k0_") == NULL && rows == 129;
   c[0] += fault("half") ? 40 : fault("half rounding");
   b[rows * cols].n = fault("outside") ? 1 : b[rows * cols].n;
   a[rows * cols - 1].n += fault("input");

@@ -71,7 +71,7 @@ local mutants = {
   -- a tail that is lost
   { "bound", "block", "rows.cu", "n_elements = $(n_elements)",
     "n_elements = ($(n_elements)) & ~7" },
-  { "loop", "block", "rows.cu", "item < kItems", "item < kItems - 1" },
+  { "loop", "block", "rows.cu", "item < $(n_held)", "item < $(n_held) - 1" },
   -- what is computed behind the end of a row
   { "bound", "block", "rows.cu", "inside ? $(step.mine .. of) : before", "$(step.mine .. of)" },
   -- elements twice, where a row is read again
@@ -104,14 +104,14 @@ local mutants = {
   { "bound", "first", "tuning/sectile/reduce.lua", ":max(few)", "" },
   { "loop", "first", strategy, 'first += %s * kNext)', 'first += %s * (kNext + 1))' },
   { "bound", "first", strategy, "kItems; first", "kItems + 4; first" },
-  { "bound", "first", strategy, "kItems < kMost ?", "kItems <= kMost ?" },
-  { "bound", "first", reduce, "n <= kFirst)", "n <= kFirst + 1)" },
+  { "bound", "first", strategy, "n_held < kItems ?", "n_held <= kItems ?" },
+  { "bound", "first", strategy, "if (n_items <= %d) ", "if (n_items <= %d + 1) " },
   { "bound", "first", strategy, 'lanes - 1) >> log_lanes', 'lanes - 2) >> log_lanes' },
   { "bound", "counted", strategy, '- lane + %s - 1)', '- lane + %s - 2)' },
 
   -- columns
   { "index", both, "rows.cu", "$(thread_number) / kSide", "$(thread_number) % kLanes" },
-  { "loop", both, "rows.cu", "item < kItems", "item < kItems - 1" },
+  { "loop", both, "rows.cu", "item < $(n_held)", "item < $(n_held) - 1" },
   { "bound", both, "rows.cu", "inside ? $(step.mine .. of) : before", "$(step.mine .. of)" },
   { "index", both, strategy, 'threadIdx.x % kSide"', 'threadIdx.x / kSide"' },
   { "index", both, strategy, '"(%s) * kVec"', '"(%s) * 1"' },

@@ -51,7 +51,7 @@ local mutants = {
   { "index", both, "rows.cu", "(is_back ? -kChunk : kChunk)", "kChunk" },
   { "index", both, "rows.cu", "is_back = pass % 2 == 1;", "is_back = blockIdx.x % 2 == 1;" },
   -- what is held: read before it is there, or from another thread's place
-  { "scope", "held", "rows.cu", "async_wait<0>();", "async_wait<1>();" },
+  { "scope", "held", "tuning/strategies/rows.lua", "async_wait<0>();", "async_wait<1>();" },
   { "index", "held", lua, '"[item * kThreads]"', '"[item]"' },
 }
 
