@@ -377,8 +377,9 @@ local function parts(p, step, place)
     skip = string.format("if (%s >= n_elements) break;", p.place) }
   rest.apart_place = rest.place
   local stride = p.vec > 1 and p.lanes_text .. " * kVec" or p.lanes_text
+  local skipped = p.numbers and string.format("n_held < kItems ? %s : ", p.n_span) or ""
   rest.loop = string.format("for (int first = %s%s * kItems; first < %s; first += %s * kNext) ",
-    p.numbers and string.format("n_held < kItems ? %s : ", p.n_span) or "", stride, p.n_span, stride)
+    skipped, stride, p.n_span, stride)
   rest.declared = kit.each(held, "{type} {name}[kNext] = {};")
   return { all, rest }
 end
@@ -489,18 +490,15 @@ local function name_lines(p)
     block .. " * (long long)kSide + threadIdx.x % kSide")
 end
 
--- The numbers of vectors a thread that a kernel for rows of any length has a text for: where each
--- is known nothing branches, and no more than a third is in vain.
-local function numbers(most)
-  local list, n = {}, 1
+-- The calls of a row's text: for each number of vectors that a thread may have, up to a third more,
+-- one in which nothing branches.
+local function calls_of(most)
+  local text, n = "", 1
   while n < most do
-    list[#list + 1] = n
-    n = 2 * n
+    text = text .. string.format("if (n_items <= %d) take_row(%d);\nelse ", n, n)
+    n = most >= 8 and 2 * n == most and n + most // 4 or 2 * n
   end
-  if most >= 8 then
-    kit.append(list, 5 * most // 8, 3 * most // 4)
-  end
-  return kit.append(list, most)
+  return text .. string.format("take_row(%d);", most)
 end
 
 -- How many elements a row may have. Of rows of which the first are held: how many threads have one,
@@ -527,13 +525,9 @@ local function name_length(p, rows, many)
       least = 1, most = p.threads })
   end
   -- more would keep so much in registers that too few threads ran
-  p.numbers = p.items * p.vec * bytes <= TEXTS_BYTES and numbers(p.items)
+  p.numbers = p.items * p.vec * bytes <= TEXTS_BYTES
   p.counts = not p.numbers -- the vectors that a lane has, in place of a text for each number
-  p.n_held = p.numbers and "n_held" or "kItems"
-  p.calls = kit.concat(kit.map(p.numbers or {}, function(n, k)
-    return (k > 1 and "else " or "") .. (k < #p.numbers and string.format("if (n_items <= %d) ", n)
-      or "") .. string.format("take_row(%d);", n)
-  end))
+  p.n_held, p.calls = p.numbers and "n_held" or "kItems", calls_of(p.items)
   p.n_items = string.format(p.chosen and "((int)%s + lanes - 1) >> log_lanes"
     or "((int)%s + kLanes - 1) / kLanes", p.g:text(vectors, nil, true))
 end
