@@ -356,7 +356,7 @@ local function judge_candidate(of, kernel, path, size, label, contents, plain)
   local text, why = profile(path, label)
   local case = text and json.read(text).cases[1]
   local theirs = case and case.coalescing
-  if (why or ""):find "requirements do not hold" then
+  if (why or ""):find "requirements are not met" then
     return
   elseif not theirs then -- such as a template whose text does not compile
     found(of, label, "no figures: %s", (why or ""):match "[^\n]*")

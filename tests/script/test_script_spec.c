@@ -370,10 +370,10 @@ static void test_wrong_arrays(void **state) {
        "unknown fill 'idendity'; did you mean 'identity'?"},
       {"s.array('threadIdx', 'f32')", "array 'threadIdx' is a word of CUDA C++"},
       {"s.array('a b', 'f32')", "array 'a b' is not a name"},
-      {"s.array('b', 'f32')", "array 'b' stands in inputs and in outputs"},
+      {"s.array('b', 'f32')", "array 'b' is in both inputs and outputs"},
   };
   for (int k = 0; k < SCT_COUNT(cases); k++) {
-    const bool output = strstr(cases[k].says, "and in outputs") != NULL; /* the second 'b' */
+    const bool output = strstr(cases[k].says, "inputs and outputs") != NULL; /* the second 'b' */
     assert_fails(kernel(cases[k].input, "b = a;", SIZES), "spec.lua", output ? 5 : 4,
                  cases[k].says);
   }

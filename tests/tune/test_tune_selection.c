@@ -115,7 +115,7 @@ static void the_best_of_the_bad_is_marked(void **state) {
   assert_non_null(size->uncoalesced);
   assert_non_null(strstr(size->uncoalesced, "no candidate is coalesced"));
   assert_non_null(strstr(size->uncoalesced, "stores of qt take "));
-  assert_non_null(strstr(size->uncoalesced, "exchange a tile in shared memory"));
+  assert_non_null(strstr(size->uncoalesced, "transpose a tile in shared memory"));
   assert_null(strstr(size->uncoalesced, "of q take"));
   assert_null(size->faster);
   sct_tune_report_free(&r);

@@ -39,12 +39,12 @@ local candidates = {
 }
 
 local shared_naive = { "naive_rows", "naive_tall" }
-local both = "combined(slot, wide, value)"
+local both = "reduce.combined(slot, wide, value)"
 local mutants = {
   -- what is there is forgotten, added twice, or changed where nothing is reduced
   { "carry", { "naive_rows", "naive_columns" }, reduce, both, "value" },
   { "carry", { "naive_rows", "naive_ragged" }, reduce, both,
-    "combined(slot, wide, " .. both .. ")" },
+    "reduce.combined(slot, wide, " .. both .. ")" },
   { "bound", { "naive_ragged", "naive_rows" }, reduce, 'lines == "" or not some', "true" },
   -- blocks of the naive variant that share outputs: elements that are lost or taken twice, results
   -- of another output or stored once more
